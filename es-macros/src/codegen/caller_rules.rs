@@ -121,8 +121,8 @@ pub(crate) fn check_caller_rules(
             errors.record(literal, message);
         }
     }
-    let owner = keys.owner.as_ref();
-    let owner = owner.and_then(|owner| check_owner(owner, whose, fields, errors));
+    let written = keys.owner.as_ref();
+    let owner = written.and_then(|owner| check_owner(owner, whose, fields, errors));
     CheckedCallerRules {
         roles,
         is_role_without_token: keys.role_without_token.is_some(),

@@ -186,8 +186,8 @@ fn piece(attr: &Attribute) -> Option<DocPiece> {
         }) => {
             let text = text.value();
             let lines = text.split('\n');
-            let lines = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
-            DocPiece::Text(lines.collect::<Vec<_>>().join("\n"))
+            let trimmed = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+            DocPiece::Text(trimmed.collect::<Vec<_>>().join("\n"))
         }
         expression => DocPiece::Expression(expression.clone()),
     })

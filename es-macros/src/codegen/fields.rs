@@ -58,12 +58,11 @@ pub(crate) fn variable_of(field: &Field) -> Ident {
 
 /// Generates the statement that borrows fields of `self`, each as its variable.
 pub(crate) fn borrow_fields<'a>(fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
-    let borrowed = fields.into_iter().map(|field| {
+    let patterns = fields.into_iter().map(|field| {
         let (ident, variable) = (&field.ident, variable_of(field));
         quote!(#ident: #variable)
     });
-    let borrowed: Vec<_> = borrowed.collect();
-    match borrowed.as_slice() {
+    match patterns.collect::<Vec<_>>().as_slice() {
         [] => TokenStream::new(),
         borrowed => quote!(let Self { #(#borrowed,)* .. } = self;),
     }
@@ -103,9 +102,9 @@ pub(crate) fn parse_fields(
         }
     };
     let mut members = JsonNames::in_case(naming::camel_case);
-    let fields = fields.named.iter();
-    let fields = fields.filter_map(|field| read_field(field, kind, &mut members, errors));
-    Some(fields.collect())
+    let named = fields.named.iter();
+    let read = named.filter_map(|field| read_field(field, kind, &mut members, errors));
+    Some(read.collect())
 }
 
 fn data_struct<'a>(

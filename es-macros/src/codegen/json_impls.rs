@@ -23,8 +23,8 @@ pub(crate) fn expand_item(
     framework: &Framework,
 ) -> TokenStream {
     let fields = fields(&item.data).into_iter();
-    let fields = fields.map(|field| (&field.ty, field.attrs.as_slice()));
-    let inside = types_inside(fields, &item.ident);
+    let types = fields.map(|field| (&field.ty, field.attrs.as_slice()));
+    let inside = types_inside(types, &item.ident);
     let shadow = shadow_of_item(item, kind, &inside, framework);
     // The columns of a read model are checked with the message for columns.
     let is_checked = kind != DeclarationKind::ReadModel;

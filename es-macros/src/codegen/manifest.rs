@@ -54,8 +54,8 @@ impl Manifest {
     /// Returns the name under which the crate refers to its dependency `package`.
     pub(crate) fn dependency(&self, package: &str) -> Option<String> {
         let table = self.0.as_ref()?;
-        let targets = table.get("target").and_then(Value::as_table);
-        let targets = targets
+        let by_target = table.get("target").and_then(Value::as_table);
+        let targets = by_target
             .into_iter()
             .flat_map(Table::values)
             .filter_map(Value::as_table);

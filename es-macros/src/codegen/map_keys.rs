@@ -43,8 +43,9 @@ fn statements(ty: &Type, framework: &Framework) -> TokenStream {
             quote!(#keys #values)
         }
         Contents::Tuple(types) => {
-            let items = types.into_iter().enumerate();
-            let items = items.filter_map(|(index, ty)| inside(format!("/prefixItems/{index}"), ty));
+            let numbered = types.into_iter().enumerate();
+            let items =
+                numbered.filter_map(|(index, ty)| inside(format!("/prefixItems/{index}"), ty));
             quote!(#(#items)*)
         }
         Contents::Value(_) | Contents::Result(..) => TokenStream::new(),

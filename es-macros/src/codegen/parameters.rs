@@ -45,8 +45,8 @@ impl FunctionKind {
             Self::Upcaster => "an upcaster takes one old event",
             Self::Query => "a query handler takes its query",
         };
-        let others = REFERENCES.iter().filter(|(_, kinds)| kinds.contains(&self));
-        let others: Vec<_> = others.map(|(name, _)| *name).collect();
+        let allowed = REFERENCES.iter().filter(|(_, kinds)| kinds.contains(&self));
+        let others: Vec<_> = allowed.map(|(name, _)| *name).collect();
         match others.split_last() {
             None => format!("{taken} and nothing else"),
             Some((only, [])) => format!("{taken} and, if need be, a reference to {only}"),
@@ -81,16 +81,14 @@ mod tests {
 
     #[test]
     fn the_notes_of_the_traits_list_the_same_parameters() {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../es-framework/crates/es-command/src/command/inject.rs");
-        let source = fs::read_to_string(source).unwrap();
+        let crate_source =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../es-framework/crates/es-command/src");
+        let source = fs::read_to_string(crate_source.join("command/inject.rs")).unwrap();
         for kind in [Handler, Call, Query] {
             let note = format!("note = \"{}\"", kind.allowed());
             assert!(source.contains(&note), "{note}");
         }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../es-framework/crates/es-command/src/reaction/declared.rs");
-        let source = fs::read_to_string(source).unwrap();
+        let source = fs::read_to_string(crate_source.join("reaction/declared.rs")).unwrap();
         assert!(source.contains(&format!("\"{}: let it", Call.allowed())));
     }
 

@@ -88,8 +88,8 @@ impl Template {
                 "a {name} does not end with `/`: write `\"/{shorter}\"`"
             ));
         }
-        let segments = rest.split('/').map(|segment| Segment::parse(segment, kind));
-        let segments: Vec<_> = segments.collect::<Result<_, _>>()?;
+        let parsed = rest.split('/').map(|segment| Segment::parse(segment, kind));
+        let segments = parsed.collect::<Result<_, _>>()?;
         let template = Self { segments };
         match template.repeated_field() {
             None => Ok(template),

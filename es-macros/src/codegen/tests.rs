@@ -43,10 +43,10 @@ fn inputs(folder: &Path) -> Vec<PathBuf> {
 fn compare(name: &str, expand: fn(Item, &Manifest) -> TokenStream) {
     let folder = folder(name);
     for input in inputs(&folder) {
-        let item = syn::parse_file(&fs::read_to_string(&input).unwrap()).unwrap();
-        let item = item.items.into_iter().last().unwrap();
-        let expanded = expand(item, &Manifest::parse(MANIFEST));
-        let expanded = prettyplease::unparse(&syn::parse2(expanded).unwrap());
+        let file = syn::parse_file(&fs::read_to_string(&input).unwrap()).unwrap();
+        let item = file.items.into_iter().last().unwrap();
+        let tokens = expand(item, &Manifest::parse(MANIFEST));
+        let expanded = prettyplease::unparse(&syn::parse2(tokens).unwrap());
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path(&folder);
         settings.set_prepend_module_to_snapshot(false);

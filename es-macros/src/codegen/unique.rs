@@ -184,8 +184,8 @@ pub(crate) fn expand_rules(
         return TokenStream::new();
     }
     let event = quote!(#framework::event);
-    let described = unique_fields(rules, fields);
-    let described = described.map(|(unique, field)| describe_field(unique, field, framework));
+    let unique = unique_fields(rules, fields);
+    let described = unique.map(|(unique, field)| describe_field(unique, field, framework));
     let releases = &rules.releases;
     let values = (!rules.fields.is_empty()).then(|| expand_values(rules, fields, framework));
     quote! {

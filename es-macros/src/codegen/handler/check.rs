@@ -37,8 +37,8 @@ pub(crate) fn check_handler(
     let command = command(declared, errors);
     let parameters = declared
         .parameters()
-        .map(|one| parameter::parse_parameter(one, errors));
-    let parameters = parameters.collect();
+        .map(|one| parameter::parse_parameter(one, errors))
+        .collect();
     let output = output(&sig.output, sig, errors);
     Some(CheckedHandler {
         ident: sig.ident.clone(),
@@ -70,8 +70,8 @@ fn check_signature(sig: &Signature, errors: &mut Errors) {
 /// taken by value.
 fn command(declared: &AnnotatedFunction, errors: &mut Errors) -> Option<Type> {
     let is_called_one = |one: &&PatType| command_parameter::is_command(&one.ty);
-    let command = command_parameter::by_value_parameters(declared).find(is_called_one);
-    let command = command.or_else(|| command_parameter::by_value_parameters(declared).next());
+    let called = command_parameter::by_value_parameters(declared).find(is_called_one);
+    let command = called.or_else(|| command_parameter::by_value_parameters(declared).next());
     let mut has_mistake = false;
     for parameter in declared.parameters() {
         if command.is_some_and(|command| std::ptr::eq(command, parameter)) {

@@ -8,11 +8,11 @@ use crate::codegen::{annotated_function::AnnotatedFunction, types};
 /// that is taken by value.
 pub(crate) fn possible_command_types(function: &AnnotatedFunction) -> Vec<&Type> {
     let types = function.parameters().map(|parameter| &*parameter.ty);
-    let named = types.map(|ty| match ty {
+    let targets = types.map(|ty| match ty {
         Type::Reference(reference) => &*reference.elem,
         ty => ty,
     });
-    let named: Vec<_> = named.filter(|ty| is_command(ty)).collect();
+    let named: Vec<_> = targets.filter(|ty| is_command(ty)).collect();
     if !named.is_empty() {
         return named;
     }

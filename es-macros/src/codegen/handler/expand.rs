@@ -26,8 +26,8 @@ pub(crate) fn expand_handler(
     } = handler;
     let declaration = declaration(ident, framework);
     let known = parameters.iter().flatten();
-    let inputs: Vec<_> = known.map(|parameter| input(parameter, framework)).collect();
-    let inputs = (!inputs.is_empty()).then(|| quote!(#(#inputs),*,));
+    let values: Vec<_> = known.map(|parameter| input(parameter, framework)).collect();
+    let inputs = (!values.is_empty()).then(|| quote!(#(#values),*,));
     let function_value = handler_value(&inputs, &call(ident, parameters, output), framework);
     let implementation = implementation(command, &declaration, &function_value, framework);
     quote! {
@@ -58,7 +58,7 @@ fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Typ
             quote!(#arguments.#index)
         }
     });
-    let mut values = Group::new(Delimiter::Parenthesis, quote!(#(#values),*));
+    let mut group = Group::new(Delimiter::Parenthesis, quote!(#(#values),*));
     // The compiler reports a type that is no decision at the call, which it finds between these spans.
     let spans: Vec<_> = output
         .to_token_stream()
@@ -66,7 +66,7 @@ fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Typ
         .map(|token| token.span())
         .collect();
     let first = spans.first().copied().unwrap_or_else(Span::call_site);
-    values.set_span(spans.last().copied().unwrap_or_else(Span::call_site));
+    group.set_span(spans.last().copied().unwrap_or_else(Span::call_site));
     let arguments = if parameters.iter().all(Option::is_none) {
         quote!(())
     } else {
@@ -75,7 +75,7 @@ fn call(function: &Ident, parameters: &[Option<InjectedParameter>], output: &Typ
     let mut function = function.clone();
     function.set_span(first.resolved_at(function.span()));
     let parameters = quote_spanned!(first=> |#command, #arguments|);
-    quote!(#parameters #function #values)
+    quote!(#parameters #function #group)
 }
 
 /// Returns a variable of the generated code. It cannot hide a function of the application.

@@ -50,10 +50,10 @@ const LIST: &str = "name the field of the event with the list: write `#[each(boo
 
 /// Parses the attributes above one function.
 pub(crate) fn parse_step_attributes(attrs: &[Attribute], errors: &mut Errors) -> StepAttributes {
-    let key = "a row has one key: name all of its fields in one `#[key(…)]`";
-    let key = find_only(attrs, "key", key, errors);
-    let list = "a function takes the elements of one list: remove this `#[each(…)]`";
-    let list = find_only(attrs, "each", list, errors);
+    let one_key = "a row has one key: name all of its fields in one `#[key(…)]`";
+    let key = find_only(attrs, "key", one_key, errors);
+    let one_list = "a function takes the elements of one list: remove this `#[each(…)]`";
+    let list = find_only(attrs, "each", one_list, errors);
     StepAttributes {
         key: key.map_or_else(Vec::new, |key| parse_key(key, list.is_some(), errors)),
         list: list.and_then(|list| parse_list(list, errors)),
@@ -89,15 +89,16 @@ fn parse_list(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
 /// Parses the fields of a key.
 fn parse_key(attr: &Attribute, has_list: bool, errors: &mut Errors) -> Vec<KeyField> {
     let names: fn(ParseStream<'_>) -> _ = Punctuated::<Ident, Token![.]>::parse_separated_nonempty;
-    let fields =
+    let parser =
         |input: ParseStream<'_>| Punctuated::<_, Token![,]>::parse_terminated_with(input, names);
-    let fields = match &attr.meta {
-        Meta::List(list) => fields.parse2(list.tokens.clone()).unwrap_or_default(),
+    let written = match &attr.meta {
+        Meta::List(list) => parser.parse2(list.tokens.clone()).unwrap_or_default(),
         Meta::Path(_) | Meta::NameValue(_) => Punctuated::new(),
     };
-    let is_alone = fields.len() == 1;
-    let fields = fields.into_iter();
-    let fields = fields.map(|names| key_field(names.into_iter().collect(), has_list, is_alone));
+    let is_alone = written.len() == 1;
+    let names_of_fields = written.into_iter();
+    let fields =
+        names_of_fields.map(|names| key_field(names.into_iter().collect(), has_list, is_alone));
     match fields.collect::<Option<Vec<_>>>() {
         Some(fields) if !fields.is_empty() => fields,
         _ => {

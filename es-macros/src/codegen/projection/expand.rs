@@ -28,7 +28,7 @@ pub(crate) fn expand_projection(
         } = step;
         quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
     });
-    let of_subject: Vec<_> = steps
+    let subject_types: Vec<_> = steps
         .iter()
         .filter(|step| step.has_key_in_subject())
         .map(|step| {
@@ -36,8 +36,9 @@ pub(crate) fn expand_projection(
             quote!(#(#conditions)* <#event as #framework::event::Event>::TYPE)
         })
         .collect();
-    let of_subject = (!of_subject.is_empty())
-        .then(|| quote!(const EVENTS_OF_SUBJECT: &'static [&'static str] = &[#(#of_subject),*];));
+    let of_subject = (!subject_types.is_empty()).then(
+        || quote!(const EVENTS_OF_SUBJECT: &'static [&'static str] = &[#(#subject_types),*];),
+    );
     let steps_code = steps.iter().map(|step| step_code(step, framework));
     let needs_subject = steps.iter().any(ProjectionStep::has_key_in_subject);
     let subject_is_there = needs_subject.then(|| subject_is_there(model, forwarded, framework));
@@ -137,8 +138,8 @@ fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
     let path = framework.with_span(span);
     let from_fields = quote_spanned!(span=> #path::projection::RowKey::from_fields::<Self>);
     let needs = |is_used: bool, name| if is_used { name } else { quote!(_) };
-    let closure = step.each.as_ref();
-    let closure = closure.map_or(span, |each| each.element.span());
+    let each = step.each.as_ref();
+    let closure = each.map_or(span, |each| each.element.span());
     let has_event = step
         .key
         .iter()
@@ -160,11 +161,11 @@ fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
 /// Borrows a field of a key from the variables `happened` and `element`.
 fn borrow_key_field(field: &KeyField) -> TokenStream {
     let KeyField { source, name } = field;
-    let variable = match source {
+    let text = match source {
         KeySource::Event => "happened",
         KeySource::Element | KeySource::WholeElement => "element",
     };
-    let variable = Ident::new(variable, name.span().resolved_at(Span::call_site()));
+    let variable = Ident::new(text, name.span().resolved_at(Span::call_site()));
     match source {
         KeySource::WholeElement => quote!(#variable),
         KeySource::Event | KeySource::Element => quote_spanned!(name.span()=> &#variable.#name),

@@ -158,9 +158,9 @@ fn indexes(query: &CheckedQuery, source: &RowSource, framework: &Framework) -> T
 
 /// Returns the fields that the rows are sorted by, each once.
 fn sorted_fields(source: &RowSource) -> impl Iterator<Item = &Ident> {
-    let order = source.order.iter().map(|order| &order.field);
-    let order = order.filter(|field| !source.sort.contains(field));
-    source.sort.iter().chain(order)
+    let ordered = source.order.iter().map(|order| &order.field);
+    let others = ordered.filter(|field| !source.sort.contains(field));
+    source.sort.iter().chain(others)
 }
 
 /// Returns the constant of the columns that the query compares, searches and sorts by.
@@ -310,7 +310,7 @@ fn filter(
     let row_field = row_field(parameter)?;
     let column = column(source, row_field, framework);
     let kind = parameter.filter.as_ref()?.kind;
-    let method = match kind {
+    let name = match kind {
         FilterKind::Contains => "contains",
         FilterKind::Equal => "eq",
         FilterKind::AtLeast => "at_least",
@@ -318,7 +318,7 @@ fn filter(
         FilterKind::OneOf => "one_of",
     };
     // The compiler reports an unknown comparison at the field.
-    let method = Ident::new(method, row_field.span());
+    let method = Ident::new(name, row_field.span());
     let value = Ident::new("value", row_field.span());
     let condition = quote_spanned!(row_field.span()=> #column.#method(#value));
     let field = &parameter.field.ident;

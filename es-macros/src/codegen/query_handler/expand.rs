@@ -25,8 +25,8 @@ pub(crate) fn expand_query_handler(
     // A variable of the generated code cannot hide a function of the application.
     let variable = |name: &str| Ident::new(name, Span::mixed_site());
     let context = variable("context");
-    let names = (0..parameters.len()).map(|index| variable(&format!("parameter_{index}")));
-    let names: Vec<_> = names.collect();
+    let variables = (0..parameters.len()).map(|index| variable(&format!("parameter_{index}")));
+    let names: Vec<_> = variables.collect();
     let parameters = names.iter().zip(parameters);
     let services = parameters
         .clone()
@@ -35,11 +35,11 @@ pub(crate) fn expand_query_handler(
             QueryHandlerParameter::Context | QueryHandlerParameter::Caller => None,
         });
     // The compiler reports a type that cannot be injected at the parameter.
-    let types = services.clone().map(|(_, ty)| {
+    let described = services.clone().map(|(_, ty)| {
         let there = framework.with_span(ty.span());
         quote_spanned!(ty.span()=> #there::command::query_service::<#ty>())
     });
-    let types: Vec<_> = types.collect();
+    let types: Vec<_> = described.collect();
     let declared = (!types.is_empty()).then(
         || quote!(const SERVICES: &'static [#framework::command::ServiceType] = &[#(#types),*];),
     );
@@ -52,7 +52,7 @@ pub(crate) fn expand_query_handler(
     let tables = reads
         .iter()
         .map(|model| quote!(<#model as #framework::projection::ReadModel>::TABLE));
-    let tables = (!reads.is_empty())
+    let read_models = (!reads.is_empty())
         .then(|| quote!(const READ_MODELS: &'static [&'static str] = &[#(#tables),*];));
     let there = framework.with_span(query.span());
     let trait_path = quote_spanned!(query.span()=> #there::query::QueryHandler);
@@ -64,7 +64,7 @@ pub(crate) fn expand_query_handler(
         impl #trait_path for #query {
             type Output = #output;
 
-            #tables
+            #read_models
             #declared
 
             async fn handle(
@@ -83,11 +83,11 @@ pub(crate) fn expand_query_handler(
 pub(crate) fn generate_stub(declared: &AnnotatedFunction, framework: &Framework) -> TokenStream {
     let function = declared.function_without_attributes();
     let is_method = function.sig.receiver().is_some();
-    let query = declared.parameters().next().map(|first| match &*first.ty {
+    let first = declared.parameters().next().map(|first| match &*first.ty {
         Type::Reference(reference) => &*reference.elem,
         ty => ty,
     });
-    let query = query.filter(|query| matches!(query, Type::Path(_)) && !is_method);
+    let query = first.filter(|query| matches!(query, Type::Path(_)) && !is_method);
     let module = quote!(#framework::query);
     let implementation = query.map(|query| {
         quote! {

@@ -136,11 +136,11 @@ fn parse_seconds(value: &Expr) -> Option<i64> {
 
 fn events(meta: &Meta, errors: &mut Errors) -> Vec<Path> {
     let parser = Punctuated::<Path, Token![,]>::parse_terminated;
-    let events = match meta {
+    let paths = match meta {
         Meta::List(list) => parser.parse2(list.tokens.clone()).ok(),
         Meta::Path(_) | Meta::NameValue(_) => None,
     };
-    let events: Vec<_> = events.into_iter().flatten().collect();
+    let events: Vec<_> = paths.into_iter().flatten().collect();
     if events.is_empty() {
         let message = "name the events after which nothing is due any more: write `unless(BookReturnedEvent)`, or leave it out";
         errors.record(meta, message);

@@ -99,8 +99,8 @@ pub(crate) fn check_reaction(
         );
     }
     let name = name(&block.self_ty, &attr, errors);
-    let steps = declared.functions.iter();
-    let steps: Vec<_> = steps.filter_map(|one| step(one, errors)).collect();
+    let functions = declared.functions.iter();
+    let steps: Vec<_> = functions.filter_map(|one| step(one, errors)).collect();
     let is_schedule = |step: &ReactionStep| matches!(step.cause, StepCause::Schedule { .. });
     // Schedules alone need none of the events before.
     let default = if steps.iter().all(is_schedule) {
@@ -142,11 +142,11 @@ fn name(ty: &Type, attr: &ReactionAttr, errors: &mut Errors) -> Option<String> {
         }
         return Some(name.value());
     }
-    let own = match ty {
+    let last = match ty {
         Type::Path(path) => path.path.segments.last(),
         _ => None,
     };
-    let own = own.map(|segment| segment.ident.unraw().to_string());
+    let own = last.map(|segment| segment.ident.unraw().to_string());
     let found = own.filter(|name| is_fit(name));
     if found.is_none() {
         let message = "this cannot be the reaction's name: add `#[reaction(name = \"LoanReminder\")]`, in ASCII letters, digits, `-` and `_`";
@@ -320,11 +320,12 @@ fn call(
         let message = "a call can fail and is made again then: return a `Result<(), …>`, whose error can be shown";
         errors.record(&sig.ident, message);
     }
-    let parameters: Vec<_> = others
+    // Each parameter is checked, also after one with a mistake.
+    let checked: Vec<_> = others
         .iter()
         .map(|other| call_parameter(other, errors))
         .collect();
-    let parameters: Option<Vec<_>> = parameters.into_iter().collect();
+    let parameters: Option<Vec<_>> = checked.into_iter().collect();
     Some(ReactionEffect::Call {
         output: output?.clone(),
         parameters: parameters?,

@@ -128,10 +128,10 @@ fn check_key<'a>(
     fields: &'a [Field],
     errors: &mut Errors,
 ) -> Option<Vec<&'a Field>> {
-    let key = fields
+    let key: Vec<_> = fields
         .iter()
-        .filter(|field| attribute::has(&field.attrs, "key"));
-    let key: Vec<_> = key.collect();
+        .filter(|field| attribute::has(&field.attrs, "key"))
+        .collect();
     if key.is_empty() {
         errors.record(
             ident,

@@ -205,8 +205,8 @@ fn check_owner_columns(model: &CheckedReadModel, framework: &Framework) -> Token
         .visibility
         .iter()
         .filter_map(|(_, viewers)| viewers.owner);
-    let checks = owners.collect::<BTreeSet<_>>().into_iter();
-    let checks = checks.filter_map(|owner| {
+    let distinct = owners.collect::<BTreeSet<_>>().into_iter();
+    let checks = distinct.filter_map(|owner| {
         let field = model.fields.get(owner)?;
         let ty = &field.ty;
         let id = types::last_word(types::inside_option(ty).unwrap_or(ty))?;

@@ -82,8 +82,8 @@ pub(crate) fn parse_struct(item: &DeriveInput, errors: &mut Errors) -> Option<Se
         );
         return None;
     };
-    let fields = fields.named.iter();
-    let fields: Vec<_> = fields.filter_map(|field| setting(field, errors)).collect();
+    let named = fields.named.iter();
+    let fields: Vec<_> = named.filter_map(|field| setting(field, errors)).collect();
     check_variables(&fields, errors);
     Some(SettingsStruct {
         fields,

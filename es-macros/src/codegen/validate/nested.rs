@@ -54,8 +54,8 @@ pub(super) fn validate_inside(
     match Contents::of(ty) {
         _ if types_with_rules(ty).is_empty() => TokenStream::new(),
         Contents::Value(arguments) => {
-            let followed = arguments.into_iter().flat_map(types_with_rules);
-            let followed = followed.map(|inner| assert_followed(ty, inner, framework));
+            let inner_types = arguments.into_iter().flat_map(types_with_rules);
+            let followed = inner_types.map(|inner| assert_followed(ty, inner, framework));
             quote! {
                 #(#followed)*
                 (&#framework::__private::NestedField(#value)).validate_nested(violations);
@@ -146,13 +146,13 @@ pub(super) fn validate_part(ty: &Type, value: &TokenStream, framework: &Framewor
         }
         Contents::Map(..) => {
             let inside = validate_inside(ty, value, framework);
-            let inside = (!inside.is_empty()).then(|| {
+            let block = (!inside.is_empty()).then(|| {
                 let traits = import_traits(framework);
                 quote!({ #traits #inside })
             });
             quote! {
                 violations.declare_every_member();
-                #inside
+                #block
             }
         }
         Contents::Tuple(types) if types.is_empty() => TokenStream::new(),

@@ -174,8 +174,8 @@ fn ends(meta: &Meta, of: BoundTarget, errors: &mut Errors) -> Option<Bounds> {
 
 /// Parses the string in a rule's parentheses.
 fn quoted(meta: &Meta, example: &str, errors: &mut Errors) -> Option<LitStr> {
-    let text = syn::parse2::<LitStr>(tokens(meta, example, errors)?).ok();
-    let text = text.filter(|text| !text.value().is_empty());
+    let parsed = syn::parse2::<LitStr>(tokens(meta, example, errors)?).ok();
+    let text = parsed.filter(|text| !text.value().is_empty());
     if text.is_none() {
         let name = attribute::key_name(meta);
         let message = format!("`{name}` has one text in quotation marks: write `{example}`");

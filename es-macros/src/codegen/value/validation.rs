@@ -110,8 +110,8 @@ fn of_enum<'a>(
 /// Returns the pattern that borrows all fields.
 fn bindings(fields: &Fields) -> TokenStream {
     let members = fields.members();
-    let bindings = fields.iter().enumerate();
-    let bindings = bindings.map(|(index, field)| binding(field, index));
+    let numbered = fields.iter().enumerate();
+    let bindings = numbered.map(|(index, field)| binding(field, index));
     quote!(#(#members: #bindings),*)
 }
 
@@ -133,8 +133,8 @@ fn checks(fields: &Fields, only: Option<JsonPlace>, framework: &Framework) -> To
         .iter()
         .map(|field| validate::parse_rules(&field.attrs, &mut Errors::default()))
         .collect();
-    let checked = fields.iter().zip(&rules).enumerate();
-    let checked = checked.map(|(index, (field, rules))| ValueWithRules {
+    let numbered = fields.iter().zip(&rules).enumerate();
+    let checked = numbered.map(|(index, (field, rules))| ValueWithRules {
         place: only.take().unwrap_or_else(|| place(field, index)),
         value: binding(field, index).into_token_stream(),
         ty: &field.ty,
