@@ -13,6 +13,9 @@ use super::{
 };
 use es_event::{EventId, EventView, RecordedEvent};
 
+/// Decodes an event, and returns the cells of its row. Returns `None` for an event of another type.
+type EventCells = fn(&EventView<'_>) -> Option<Result<Vec<Cell>, ProjectionError>>;
+
 /// The functions that say how the rows of a read model follow from events. They are all that is compiled for each read
 /// model.
 #[derive(Clone, Copy)]
@@ -23,8 +26,8 @@ pub(super) enum RowSource {
         /// Returns the key of the row that an event changes if its subject tells the key.
         key_in_subject: fn(&EventView<'_>) -> Option<RowKey>,
     },
-    /// An event of one type is a row, whose cells the function returns. Other events are none.
-    Event(fn(&EventView<'_>) -> Option<Result<Vec<Cell>, ProjectionError>>),
+    /// An event of one type is a row. Other events are none.
+    Event(EventCells),
 }
 
 impl RowSource {
