@@ -11,7 +11,7 @@ use backon::ExponentialBackoff;
 use jiff::Timestamp;
 use tokio::{
     task::JoinSet,
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -127,7 +127,13 @@ impl TaskExecutor {
                 Some(Ok(false)) => {
                     stop.run_until_cancelled(self.wait_for_work()).await;
                 }
-                Some(Err(error)) => self.pause_after(&error),
+                Some(Err(error)) => {
+                    self.pause_after(&error);
+                    // The state database does not take results, so it gives no tasks either.
+                    if let (false, Some(until)) = (self.unsaved.is_empty(), self.paused_until) {
+                        stop.run_until_cancelled(sleep_until(until)).await;
+                    }
+                }
             }
         }
         self.hand_over(drain).await;
