@@ -133,24 +133,6 @@ fn comes_from_elsewhere(headers: &HeaderMap) -> bool {
     site.is_some_and(|site| site != b"same-origin" && site != b"none")
 }
 
-/// Checks that a form comes from a page of this operator's session. Clients with the operator's token in a
-/// header need no form.
-pub(crate) fn check_form(
-    state: &ConsoleState,
-    headers: &HeaderMap,
-    visitor: &Visitor,
-    body: &Bytes,
-) -> Result<(), NoticePage> {
-    match visitor {
-        Visitor::OperatorClient => return Ok(()),
-        Visitor::Stranger | Visitor::Reader => {
-            return Err(NoticePage::forbidden("Sign in as an operator first."));
-        }
-        Visitor::SignedInOperator { .. } => {}
-    }
-    find_session_of_form(state, headers, body).map(|_| ())
-}
-
 /// Returns the session of the browser, if the form belongs to it. The middleware has found out that it is open.
 fn find_session_of_form(
     state: &ConsoleState,
@@ -170,14 +152,23 @@ fn find_session_of_form(
     }
 }
 
-/// Checks a form as [`check_form`] does, and reads its fields.
+/// Reads the fields of a form, which has to come from a page of this operator's session. Clients with the operator's
+/// token in a header need no session.
 pub(crate) fn read_form<T: DeserializeOwned>(
     state: &ConsoleState,
     headers: &HeaderMap,
     visitor: &Visitor,
     body: &Bytes,
 ) -> Result<T, NoticePage> {
-    check_form(state, headers, visitor, body)?;
+    match visitor {
+        Visitor::OperatorClient => {}
+        Visitor::Stranger | Visitor::Reader => {
+            return Err(NoticePage::forbidden("Sign in as an operator first."));
+        }
+        Visitor::SignedInOperator { .. } => {
+            find_session_of_form(state, headers, body)?;
+        }
+    }
     serde_urlencoded::from_bytes(body)
         .map_err(|error| NoticePage::invalid_input(format!("The form is not valid: {error}.")))
 }

@@ -1,6 +1,5 @@
 //! The read models and the reactions: their lag, rebuilds, deadlines and poison events.
 
-use axum::response::Response;
 use es_event::EventId;
 use es_store::newest_id;
 use es_subscribe::{
@@ -15,11 +14,9 @@ use jiff::Timestamp;
 use maud::{Markup, html};
 
 use crate::{
-    console::Console,
-    layout::{PageFrame, Section, Visitor},
-    notice::NoticePage,
-    operator_action::{action_path, label},
+    operator_action::{action_path, label, section_of},
     page_parts::event_link,
+    page_request::{PageRequest, PageResult},
     text_view::{counted, grouped, shortened},
 };
 
@@ -27,39 +24,31 @@ use crate::{
 const ERROR: usize = 500;
 
 /// Shows all components of a kind.
-pub(crate) async fn show_component_list(
-    console: &Console,
-    visitor: &Visitor,
-    kind: ComponentKind,
-) -> Result<Response, NoticePage> {
+pub(crate) async fn show_component_list(page: PageRequest, kind: ComponentKind) -> PageResult {
+    let console = page.console();
     let store = &*console.store;
     let newest = newest_id(store).await?;
-    let (section, title, cards): (_, _, Vec<_>) = match kind {
+    let (title, cards): (_, Vec<_>) = match kind {
         ComponentKind::ReadModel => {
             let statuses = ReadModelStatuses::measure(&console.read_models, store, newest).await;
             let cards = statuses.0.iter().map(|(name, one)| read_model(name, one));
-            (Section::ReadModels, "Read models", cards.collect())
+            ("Read models", cards.collect())
         }
         ComponentKind::Reaction => {
             let statuses = ReactionStatuses::new(&console.reactions, newest);
             let cards = statuses.0.iter().map(|(name, one)| reaction(name, one));
-            (Section::Reactions, "Reactions", cards.collect())
+            ("Reactions", cards.collect())
         }
     };
-    let frame = PageFrame {
-        application: console.name,
-        visitor,
-        section,
-        title,
-    };
-    Ok(frame.respond(&html! {
+    let content = html! {
         div.bar {
             h1 { (title) }
             span.muted { (counted(EventId::count_to(newest), "event")) " in the store" }
         }
         @if cards.is_empty() { p.empty { "The application declares none." } }
         div.components { @for card in cards { (card) } }
-    }))
+    };
+    page.respond(section_of(kind), title, &content)
 }
 
 fn read_model(name: &str, status: &ReadModelStatus) -> Markup {

@@ -107,31 +107,19 @@ fn field(
     placeholder: &str,
     list: Option<&str>,
 ) -> Markup {
+    let mistake = input.mistake(name);
     html! {
         div.field {
             label for=(name) { (label) }
             input id=(name) name=(name) value=(input.value(name)) placeholder=(placeholder) list=[list]
-                autocomplete="off" spellcheck="false" dir="auto" aria-invalid=[input.mistake(name).map(|_| "true")];
-            (mistake(input, name))
+                autocomplete="off" spellcheck="false" dir="auto" aria-invalid=[mistake.map(|_| "true")];
+            @if let Some(sentence) = mistake { p.error role="alert" { (sentence) } }
         }
     }
 }
 
 fn time_field(input: &ParsedFilterForm, name: &str, label: &str) -> Markup {
-    html! {
-        div.field {
-            label for=(name) { (label) }
-            input id=(name) name=(name) value=(input.value(name)) placeholder="2026-07-01T12:00"
-                autocomplete="off" aria-invalid=[input.mistake(name).map(|_| "true")];
-            (mistake(input, name))
-        }
-    }
-}
-
-fn mistake(input: &ParsedFilterForm, name: &str) -> Markup {
-    html! {
-        @if let Some(sentence) = input.mistake(name) { p.error role="alert" { (sentence) } }
-    }
+    field(input, name, label, "2026-07-01T12:00", None)
 }
 
 fn event_table(input: &ParsedFilterForm, found: &FoundEvents) -> Markup {

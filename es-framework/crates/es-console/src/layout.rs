@@ -77,12 +77,7 @@ pub(crate) struct PageFrame<'a> {
 }
 
 impl PageFrame<'_> {
-    /// Returns the response with a page of this content.
-    pub(crate) fn respond(&self, content: &Markup) -> Response {
-        self.respond_with(StatusCode::OK, content)
-    }
-
-    /// Returns the response with this status.
+    /// Returns the response with a page of this status and content.
     pub(crate) fn respond_with(&self, status: StatusCode, content: &Markup) -> Response {
         let headers = [
             (header::CONTENT_TYPE, "text/html; charset=utf-8"),

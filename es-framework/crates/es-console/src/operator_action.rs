@@ -1,28 +1,27 @@
 //! Rebuild, retry and skip: a page that states the consequences, and the form that sends the command.
 
 use axum::{
-    http::HeaderMap,
-    response::{IntoResponse as _, Redirect, Response},
+    extract::Path,
+    response::{IntoResponse as _, Redirect},
 };
-use bytes::Bytes;
 use es_event::EventSelection;
-use es_subscribe::{
-    SubscriberProgress,
-    operator::{ComponentKind, OperatorCommand},
-};
+use es_subscribe::operator::{ComponentKind, OperatorCommand};
 use maud::{Markup, html};
 
 use crate::{
-    access::check_form,
-    console::{Console, ConsoleState},
-    layout::{PageFrame, Section, Visitor, operator_controls},
+    console::Console,
+    layout::{Section, operator_controls},
     notice::NoticePage,
+    page_request::{PageRequest, PageResult},
     query_values::AddressValues,
 };
 
+/// The component and its command in a path.
+type ActionPath = Path<(String, String)>;
+
 /// A command of an operator to one component.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OperatorAction {
+struct OperatorAction {
     kind: ComponentKind,
     name: &'static str,
     command: OperatorCommand,
@@ -50,28 +49,34 @@ pub(crate) fn action_path(kind: ComponentKind, name: &str, command: OperatorComm
     format!("{}/{name}/{}", list_path(kind), command.verb())
 }
 
+/// Returns the section of the pages about a kind of component.
+pub(crate) const fn section_of(kind: ComponentKind) -> Section {
+    match kind {
+        ComponentKind::ReadModel => Section::ReadModels,
+        ComponentKind::Reaction => Section::Reactions,
+    }
+}
+
 impl OperatorAction {
     /// Finds the command that a path names.
-    pub(crate) fn find_by_path(
+    fn find_by_path(
         console: &Console,
         kind: ComponentKind,
-        name: &str,
-        verb_in_path: &str,
+        (name, verb): &(String, String),
     ) -> Result<Self, NoticePage> {
         let progress = console.components(kind).find_progress(name);
         let mut commands = kind.commands().iter();
-        let command = commands.find(|command| command.verb() == verb_in_path);
-        let found = progress.map(SubscriberProgress::name).zip(command);
-        let action = found.map(|(name, &command)| Self {
-            kind,
-            name,
-            command,
-        });
-        action.ok_or_else(|| {
-            NoticePage::not_found(format!(
+        let command = commands.find(|command| command.verb() == verb);
+        match progress.zip(command) {
+            Some((progress, &command)) => Ok(Self {
+                kind,
+                name: progress.name(),
+                command,
+            }),
+            None => Err(NoticePage::not_found(format!(
                 "There is no such {kind}, or it has no such command."
-            ))
-        })
+            ))),
+        }
     }
 
     /// Returns the sentences that an operator should know before the command.
@@ -103,76 +108,60 @@ impl OperatorAction {
             ],
         }
     }
+}
 
-    /// Returns the page that states the consequences. The query of its address fills the fields that select events.
-    pub(crate) fn show_confirmation(
-        self,
-        console: &Console,
-        visitor: &Visitor,
-        selected: &AddressValues,
-    ) -> Response {
-        let Self {
-            kind,
-            name,
-            command,
-        } = self;
-        let frame = PageFrame {
-            application: console.name,
-            visitor,
-            section: match kind {
-                ComponentKind::ReadModel => Section::ReadModels,
-                ComponentKind::Reaction => Section::Reactions,
-            },
-            title: &format!("{} {name}", label(command)),
-        };
-        let controls = html! {
-            @if command != OperatorCommand::Rebuild { (selection_fields(selected)) }
-            button.send type="submit" { (label(command)) }
-            a.quiet-link href=(list_path(kind)) { "Cancel" }
-        };
-        frame.respond(&html! {
-            div.notice {
-                h1 { (label(command)) " the " (kind) " " bdi { (name) } "?" }
-                ul.consequences { @for sentence in self.consequences() { li { (sentence) } } }
-                form.inline method="post" action=(action_path(kind, name, command)) {
-                    (operator_controls(visitor, &controls, "to do this"))
-                }
+/// Shows the page that states the consequences of a command. The query of its address fills the fields that select
+/// events.
+pub(crate) async fn show_action(
+    Path(path): ActionPath,
+    page: PageRequest,
+    kind: ComponentKind,
+) -> PageResult {
+    let action = OperatorAction::find_by_path(page.console(), kind, &path)?;
+    let (name, command) = (action.name, action.command);
+    let controls = html! {
+        @if command != OperatorCommand::Rebuild { (selection_fields(&page.query)) }
+        button.send type="submit" { (label(command)) }
+        a.quiet-link href=(list_path(kind)) { "Cancel" }
+    };
+    let content = html! {
+        div.notice {
+            h1 { (label(command)) " the " (kind) " " bdi { (name) } "?" }
+            ul.consequences { @for sentence in action.consequences() { li { (sentence) } } }
+            form.inline method="post" action=(action_path(kind, name, command)) {
+                (operator_controls(&page.visitor, &controls, "to do this"))
             }
-        })
-    }
-
-    /// Sends the command of a form.
-    pub(crate) async fn send_to_component(
-        self,
-        state: &ConsoleState,
-        visitor: &Visitor,
-        headers: &HeaderMap,
-        body: &Bytes,
-    ) -> Result<Response, NoticePage> {
-        let console = &*state.console;
-        check_form(state, headers, visitor, body)?;
-        let selection = match self.command {
-            OperatorCommand::Rebuild => None,
-            OperatorCommand::Retry | OperatorCommand::Skip => read_selection(body)?,
-        };
-        let Self {
-            kind,
-            name,
-            command,
-        } = self;
-        let operator = match kind {
-            ComponentKind::ReadModel => &console.read_model_operator,
-            ComponentKind::Reaction => &console.reaction_operator,
-        };
-        tracing::info!(
-            command = command.verb(),
-            component = name,
-            "an operator sends a command from the console"
-        );
-        match operator.send_selection(name, command, selection).await {
-            Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
-            Err(error) => Err(NoticePage::invalid_input(format!("{error}."))),
         }
+    };
+    let title = format!("{} {name}", label(command));
+    page.respond(section_of(kind), &title, &content)
+}
+
+/// Sends the command of a form.
+pub(crate) async fn execute_action(
+    Path(path): ActionPath,
+    page: PageRequest,
+    kind: ComponentKind,
+) -> PageResult {
+    let console = page.console();
+    let OperatorAction { name, command, .. } = OperatorAction::find_by_path(console, kind, &path)?;
+    let form: AddressValues = page.read_form()?;
+    let selection = match command {
+        OperatorCommand::Rebuild => None,
+        OperatorCommand::Retry | OperatorCommand::Skip => read_selection(&form)?,
+    };
+    let operator = match kind {
+        ComponentKind::ReadModel => &console.read_model_operator,
+        ComponentKind::Reaction => &console.reaction_operator,
+    };
+    tracing::info!(
+        command = command.verb(),
+        component = name,
+        "an operator sends a command from the console"
+    );
+    match operator.send_selection(name, command, selection).await {
+        Ok(_) => Ok(Redirect::to(list_path(kind)).into_response()),
+        Err(error) => Err(NoticePage::invalid_input(format!("{error}."))),
     }
 }
 
@@ -206,8 +195,7 @@ fn selection_fields(selected: &AddressValues) -> Markup {
 }
 
 /// Reads the selection of a form.
-fn read_selection(body: &Bytes) -> Result<Option<EventSelection>, NoticePage> {
-    let values = AddressValues::parse(&String::from_utf8_lossy(body));
-    EventSelection::from_pairs(filled_fields(&values))
+fn read_selection(form: &AddressValues) -> Result<Option<EventSelection>, NoticePage> {
+    EventSelection::from_pairs(filled_fields(form))
         .map_err(|error| NoticePage::invalid_input(format!("{error}.")))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Path, State},
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, StatusCode, Uri},
     middleware,
     response::{IntoResponse as _, Redirect, Response},
@@ -19,10 +19,8 @@ use crate::{
     assets, command_list, component_list,
     console::{Console, ConsolePermits, ConsoleState},
     event_details, event_list, event_live, eventql_editor, model_view,
-    operator_action::{OperatorAction, list_path},
-    overview,
-    page_request::{PageRequest, PageResult},
-    people, row_list,
+    operator_action::{execute_action, list_path, show_action},
+    overview, people, row_list,
     session::Sessions,
     state_view, subject_timeline,
 };
@@ -31,9 +29,6 @@ use crate::{
 pub(crate) const PATH: &str = "/console";
 /// The path of the link to the console of an open application.
 const LINK_PATH: &str = "/console/open";
-
-/// The component and its command in a path.
-type ActionPath = Path<(String, String)>;
 
 /// Returns the routes of the console.
 pub fn router(console: Console) -> Router {
@@ -49,7 +44,7 @@ pub fn router(console: Console) -> Router {
     let query_size = MAX_LENGTH.saturating_mul(3).saturating_add(FORM_SIZE);
     let query_limit = DefaultBodyLimit::max(query_size);
     let guard = middleware::from_fn_with_state(state.clone(), access::require_access);
-    let guarded = Router::new()
+    let pages = Router::new()
         .route("/console", get(event_list::show_event_list))
         .route("/console/events/live", get(stream_events))
         .route(
@@ -86,9 +81,9 @@ pub fn router(console: Console) -> Router {
         )
         .route("/console/people/verify", post(people::verify_person))
         .route("/console/sign-out", post(access::sign_out));
-    let guarded = [ComponentKind::ReadModel, ComponentKind::Reaction]
+    let guarded_pages = [ComponentKind::ReadModel, ComponentKind::Reaction]
         .into_iter()
-        .fold(guarded, component_routes)
+        .fold(pages, component_routes)
         .route_layer(guard);
     let open = Router::new()
         .route("/console/", get(async || Redirect::permanent(PATH)))
@@ -97,33 +92,15 @@ pub fn router(console: Console) -> Router {
             "/console/sign-in",
             get(access::show_sign_in).post(access::sign_in),
         );
-    let router = guarded.merge(open).with_state(state);
+    let router = guarded_pages.merge(open).with_state(state);
     assets::routes(router).layer(DefaultBodyLimit::max(FORM_SIZE))
-}
-
-async fn show_components(page: PageRequest, kind: ComponentKind) -> PageResult {
-    component_list::show_component_list(page.console(), &page.visitor, kind).await
-}
-
-async fn show_action(path: ActionPath, page: PageRequest, kind: ComponentKind) -> PageResult {
-    let Path((name, command)) = path;
-    let action = OperatorAction::find_by_path(page.console(), kind, &name, &command)?;
-    Ok(action.show_confirmation(page.console(), &page.visitor, &page.query))
-}
-
-async fn execute_action(path: ActionPath, page: PageRequest, kind: ComponentKind) -> PageResult {
-    let Path((name, command)) = path;
-    let action = OperatorAction::find_by_path(page.console(), kind, &name, &command)?;
-    let headers = &page.head.headers;
-    let sent = action.send_to_component(&page.state, &page.visitor, headers, &page.body);
-    sent.await
 }
 
 /// Adds the routes for all read models or for all reactions. One shows their list. The others show and execute
 /// the commands of operators.
 fn component_routes(router: Router<ConsoleState>, kind: ComponentKind) -> Router<ConsoleState> {
     let path = list_path(kind);
-    let list = move |page| show_components(page, kind);
+    let list = move |page| component_list::show_component_list(page, kind);
     let show = move |path, page| show_action(path, page, kind);
     let execute = move |path, page| execute_action(path, page, kind);
     router.route(path, get(list)).route(
