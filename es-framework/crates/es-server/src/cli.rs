@@ -171,8 +171,8 @@ pub fn clap_command() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let mut definition = clap_command();
-    let matches = definition.try_get_matches_from_mut(std::env::args_os());
-    let matches = matches.unwrap_or_else(|error| hide_secrets_in_error(error, &definition).exit());
+    let parsed = definition.try_get_matches_from_mut(std::env::args_os());
+    let matches = parsed.unwrap_or_else(|error| hide_secrets_in_error(error, &definition).exit());
     run(&matches).into()
 }
 

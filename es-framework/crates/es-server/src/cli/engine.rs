@@ -114,10 +114,10 @@ impl OpenEngine {
         let address: StoreAddress = url
             .parse()
             .map_err(|error| StartError::Engine(format!("{error}")))?;
-        let address = address.hash_version(options.hash_version);
-        let mut with = PostgresStoreOptions::default();
-        with.skip_verification = options.skip_verification;
-        let opened = PostgresStore::open_with_options(address, with).await;
+        let mut settings = PostgresStoreOptions::default();
+        settings.skip_verification = options.skip_verification;
+        let versioned = address.hash_version(options.hash_version);
+        let opened = PostgresStore::open_with_options(versioned, settings).await;
         let store = opened.map_err(|error| StartError::Engine(error.to_string()))?;
         Ok(Self::Postgres(store))
     }

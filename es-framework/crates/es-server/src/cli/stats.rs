@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use futures_util::{StreamExt as _, TryStreamExt as _};
+use futures_util::TryStreamExt as _;
 
 use super::{cli_error::CliError, engine::ExistingStoreArguments, offline::count_events};
 use es_event::Subject;
@@ -17,12 +17,9 @@ pub(super) async fn print_stats(arguments: &ExistingStoreArguments) -> Result<()
             order,
             ..ReadOptions::recursive()
         };
-        let event = store
-            .read(Subject::root(), options.first_only())
-            .next()
-            .await;
-        let event = event.transpose()?;
-        Ok(event.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
+        let mut events = store.read(Subject::root(), options.first_only());
+        let first = events.try_next().await?;
+        Ok(first.map_or_else(|| "-".into(), |event| event.time.as_str().to_owned()))
     };
     let mut subjects = 0_u64;
     let mut stream = store.read_subjects(Subject::root());
