@@ -321,19 +321,13 @@ impl EventWriter {
     /// true if that succeeds and the end of the chain is the same as before.
     fn undo_failed_commit(&mut self) -> bool {
         let end = self.head.next;
-        self.write_nothing().is_ok() && self.refresh().is_ok() && self.head.next == end
+        self.write_same_content().is_ok() && self.refresh().is_ok() && self.head.next == end
     }
 
     fn roll_back(&self) {
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
-    }
-
-    /// A commit that changes a page and no content.
-    fn write_nothing(&self) -> rusqlite::Result<()> {
-        self.connection
-            .execute_batch("UPDATE index_state SET indexed = indexed")
     }
 
     /// Makes committed events visible: first the index, then the length that subscribers watch.

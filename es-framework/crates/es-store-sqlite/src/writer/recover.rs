@@ -8,6 +8,12 @@ use crate::{
 };
 use es_store::StoreError;
 
+/// SQLite writes no page for a row that is replaced by the same row.
+const SAME_CONTENT: &str = "BEGIN IMMEDIATE;
+    UPDATE index_state SET indexed = indexed + 1;
+    UPDATE index_state SET indexed = indexed - 1;
+    COMMIT;";
+
 impl EventWriter {
     /// Loads the state from the disk again after a failure, and after its files were removed or replaced.
     pub(super) fn refresh(&mut self) -> Result<(), SqliteError> {
@@ -91,6 +97,12 @@ impl EventWriter {
         Ok(())
     }
 
+    /// Commits a page with the content that it has.
+    pub(super) fn write_same_content(&self) -> rusqlite::Result<()> {
+        let written = self.connection.execute_batch(SAME_CONTENT);
+        written.inspect_err(|_| self.roll_back())
+    }
+
     /// Writes and removes as many bytes as a batch may need.
     fn write_scratch(&self) -> Result<(), SqliteError> {
         let written = self.connection.execute_batch(
@@ -102,5 +114,26 @@ impl EventWriter {
         );
         written.inspect_err(|_| self.roll_back())?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store_settings::EngineSettings;
+
+    #[test]
+    fn a_commit_of_the_same_content_reaches_the_write_ahead_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("events.sqlite");
+        let connection = database_format::open_writer(&file, &EngineSettings::default()).unwrap();
+        let log = folder.path().join("events.sqlite-wal");
+        let length = || log.metadata().unwrap().len();
+        let before = length();
+        connection.execute_batch(SAME_CONTENT).unwrap();
+        assert!(length() > before, "{before}");
+        let indexed = "SELECT indexed FROM index_state";
+        let indexed: i64 = connection.query_row(indexed, [], |row| row.get(0)).unwrap();
+        assert_eq!(indexed, 0);
     }
 }
