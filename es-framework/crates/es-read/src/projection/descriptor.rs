@@ -4,7 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::{
     ColumnDescriptor, ColumnVisibility, EventRow, Project, RowIdentity, SearchedColumn,
-    fold::RowSource,
+    row_functions::RowFunctions,
 };
 use es_event::Declaration;
 
@@ -56,7 +56,7 @@ pub struct ReadModelDescriptor {
     pub declaration: Declaration,
     /// The JSON schema of a row, if the framework itself serves the rows.
     pub row: Option<fn(&mut SchemaGenerator) -> Schema>,
-    pub(super) source: RowSource,
+    pub(super) source: RowFunctions,
 }
 
 inventory::collect!(ReadModelDescriptor);
@@ -78,7 +78,7 @@ impl ReadModelDescriptor {
             version: R::VERSION,
             declaration: R::DECLARATION,
             row: None,
-            source: RowSource::of::<R>(),
+            source: RowFunctions::of::<R>(),
         }
     }
 
@@ -99,7 +99,7 @@ impl ReadModelDescriptor {
             version: 1,
             declaration: E::DECLARATION,
             row: Some(SchemaGenerator::subschema_for::<E>),
-            source: RowSource::of_events::<E>(),
+            source: RowFunctions::of_events::<E>(),
         }
     }
 }

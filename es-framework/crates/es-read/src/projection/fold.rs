@@ -5,53 +5,17 @@ use std::ops::Range;
 use indexmap::IndexMap;
 
 use super::{
-    Cell, KeyError, Project, ProjectionError, RowKey, Table,
-    event_changes::key_in_subject,
-    read_model::{CellComputation, EventRow, KeyedChange, call_projection},
+    Cell, KeyError, ProjectionError, RowKey, Table,
+    read_model::{CellComputation, KeyedChange, call_projection},
     row_changes::{RowChanges, RowPosition, RowVersion, TableRow},
+    row_functions::RowFunctions,
     row_holds::{LateFailure, RowHolds},
 };
 use es_event::{EventId, EventView, RecordedEvent};
 
-/// Decodes an event, and returns the cells of its row. Returns `None` for an event of another type.
-type EventCells = fn(&EventView<'_>) -> Option<Result<Vec<Cell>, ProjectionError>>;
-
-/// The functions that say how the rows of a read model follow from events. They are all that is compiled for each read
-/// model.
-#[derive(Clone, Copy)]
-pub(super) enum RowSource {
-    /// An event changes rows with keys.
-    Keyed {
-        changes: fn(&EventView<'_>) -> Result<Vec<KeyedChange>, ProjectionError>,
-        /// Returns the key of the row that an event changes if its subject tells the key.
-        key_in_subject: fn(&EventView<'_>) -> Option<RowKey>,
-    },
-    /// An event of one type is a row. Other events are none.
-    Event(EventCells),
-}
-
-impl RowSource {
-    pub(super) const fn of<R: Project>() -> Self {
-        Self::Keyed {
-            changes: |event| {
-                let changes = R::changes(event)?.into_iter();
-                Ok(changes.map(|change| change.change).collect())
-            },
-            key_in_subject: key_in_subject::<R>,
-        }
-    }
-
-    pub(super) const fn of_events<E: EventRow>() -> Self {
-        Self::Event(|event| {
-            let cells = || Ok(event.payload::<E>()?.to_cells()?);
-            event.is::<E>().then(cells)
-        })
-    }
-}
-
 /// The rows that a batch of events changes in one read model.
 pub(super) struct FoldedRows {
-    source: RowSource,
+    source: RowFunctions,
     /// The changed rows with keys, in the order of their first events.
     keyed: IndexMap<RowKey, FoldedRow>,
     /// The rows that are events. They depend on no stored row.
@@ -98,7 +62,7 @@ fn check_count(
 }
 
 impl FoldedRows {
-    pub(super) fn new(source: RowSource) -> Self {
+    pub(super) fn new(source: RowFunctions) -> Self {
         Self {
             source,
             keyed: IndexMap::new(),
@@ -116,7 +80,7 @@ impl FoldedRows {
     ) -> usize {
         let recorded = event.recorded();
         match self.source {
-            RowSource::Keyed {
+            RowFunctions::Keyed {
                 changes,
                 key_in_subject,
             } => {
@@ -135,7 +99,7 @@ impl FoldedRows {
                 }
                 count
             }
-            RowSource::Event(cells) => {
+            RowFunctions::Event(cells) => {
                 let Some(decoded) = cells(event) else {
                     return 0;
                 };

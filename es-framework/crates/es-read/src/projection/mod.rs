@@ -18,6 +18,7 @@ mod processor;
 mod read_model;
 mod recomputed_rows;
 mod row_changes;
+mod row_functions;
 mod row_holds;
 mod row_identity;
 mod row_key;
