@@ -7,10 +7,11 @@ use std::{
     process::Command,
 };
 
-use crate::support::{Library, book, eventually, get, json_of, requirement::require};
+use crate::support::{Library, book, eventually, get, json_of, post, requirement::require};
+use es_framework::event::RecordedEvent;
 use futures_util::future::join_all;
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -92,6 +93,62 @@ async fn a_library_stops_well_on_a_full_disk() {
     disk.free();
     let library = Library::embedded(&disk.data());
     assert_eq!(stored(&library).await, tried.done);
+}
+
+#[tokio::test]
+async fn a_full_state_database_repeats_and_forgets_nothing_and_says_so() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let events = tempfile::tempdir().unwrap();
+    std::fs::create_dir(disk.data()).unwrap();
+    let state = format!("sqlite:{}", disk.data().join("state.sqlite").display());
+    // A loan is overdue as soon as it begins.
+    let settings = [
+        ("STATE_DATABASE_URL", &*state),
+        ("LOAN_DAYS", "0"),
+        ("LOAN_LIMIT", "1000"),
+    ];
+    let library = Library::embedded_with(events.path(), &settings);
+    let reader = Uuid::new_v4();
+    let ada = json!({"id": reader, "name": "Ada"}).to_string();
+    let registered = post(&format!("{}/readers/register", library.url), ada).await;
+    assert_eq!(registered.status(), StatusCode::CREATED);
+    disk.leave_free(MIB / 4);
+    for _ in 0..100 {
+        let id = Uuid::new_v4();
+        let purchased = library.purchase(&book(id)).await;
+        assert_eq!(purchased.status(), StatusCode::CREATED);
+        let loan = json!({"id": id, "reader": reader}).to_string();
+        let lent = post(&format!("{}/books/borrow", library.url), loan).await;
+        assert_eq!(lent.status(), StatusCode::OK);
+    }
+    eventually("the log says what to do", async || {
+        let log = library.process.log();
+        log.contains("free some space for it, and the reactions go on")
+            .then_some(())
+    })
+    .await;
+    disk.free();
+    let count_reports = async || {
+        let events = library.stored_events().await;
+        let is_report =
+            |event: &&RecordedEvent| event.event_type.as_str().ends_with(".LoanOverdueEvent");
+        let reported: Vec<_> = events.iter().filter(is_report).collect();
+        let loans: HashSet<_> = reported
+            .iter()
+            .map(|event| event.subject.as_str())
+            .collect();
+        assert_eq!(loans.len(), reported.len(), "no loan is reported twice");
+        loans.len()
+    };
+    eventually("each loan is reported", async || {
+        (count_reports().await == 100).then_some(())
+    })
+    .await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(count_reports().await, 100);
+    assert!(!library.process.log().contains("panicked"));
 }
 
 /// The acknowledged and the rejected purchases.
