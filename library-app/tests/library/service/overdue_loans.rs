@@ -140,8 +140,13 @@ async fn each_loan_is_reported_once_when_the_library_is_killed_again_and_again()
 async fn each_loan_is_reported_once_by_several_instances_of_which_one_dies() {
     let folder = tempfile::tempdir().unwrap();
     let (_store, store_url) = start_event_store(folder.path(), 0);
+    // Both have one state database, which the other one takes over.
+    let state = folder.path().join("state.sqlite");
+    let state = format!("sqlite:{}", state.display());
+    let [days, limit] = AT_ONCE;
+    let settings = [days, limit, ("STATE_DATABASE_URL", &*state)];
     let mut libraries: Vec<_> = (0..2)
-        .map(|_| Library::with_store_and(&store_url, &AT_ONCE))
+        .map(|_| Library::with_store_and(&store_url, &settings))
         .collect();
     let (first, second) = (libraries[0].url.clone(), libraries[1].url.clone());
     let reader = register(&first).await;
