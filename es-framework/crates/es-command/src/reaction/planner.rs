@@ -68,6 +68,7 @@ impl StepExecutor {
         Ok(changes)
     }
 
+    /// Builds the changes of the rows. A step that sends no command after this event has no row.
     fn build_changes(&self, event: &RecordedEvent, steps: &StepsAfterEvent) -> Vec<TaskChange> {
         let cancelled = steps.cancelled_steps.iter();
         let cancelled = cancelled.map(|step| TaskChange::Cancel {
@@ -77,7 +78,9 @@ impl StepExecutor {
         });
         let deadlines = steps.deadlines.iter();
         let deadlines = deadlines.map(|(at, instance)| (*instance, Some(*at)));
-        let immediate = steps.immediate.iter().map(|instance| (*instance, None));
+        let immediate = steps.immediate.iter();
+        let immediate = immediate.filter(|instance| !self.sends_nothing(event, **instance));
+        let immediate = immediate.map(|instance| (*instance, None));
         let planned = immediate.chain(deadlines).map(|(instance, due)| {
             let StepOfEventView { step, view } = instance;
             let steps = self.reaction.steps.len();

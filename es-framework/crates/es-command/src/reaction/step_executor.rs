@@ -235,6 +235,17 @@ impl StepExecutor {
         Ok(action)
     }
 
+    /// Returns true if the function of an immediate step, which depends on the event alone, returns no command. If it fails,
+    /// the task of the step finds that out.
+    pub(super) fn sends_nothing(&self, event: &RecordedEvent, instance: StepOfEventView) -> bool {
+        let step = self.reaction.steps.get(instance.step);
+        if !step.is_some_and(|step| matches!(step.action, ReactionAction::Send(_))) {
+            return false;
+        }
+        let decided = catch_panic(|| self.decide_action(event, instance, None));
+        matches!(decided, Ok(Ok(Some(ExecutableAction::Send(commands)))) if commands.is_empty())
+    }
+
     /// Returns the idempotency key of a command. The times of a schedule share an event.
     fn key_of_command(
         &self,

@@ -82,6 +82,40 @@ async fn an_application_whose_reactions_have_nothing_to_do_writes_nothing() {
     assert_eq!(es_store::newest_id(&world.store).await.unwrap(), first);
 }
 
+/// A reaction that sends a command for one subject alone.
+struct PickyReminder;
+
+impl React for PickyReminder {
+    const NAME: &'static str = "PickyReminder";
+    const START: StartPosition = StartPosition::First;
+    const DECLARATION: Declaration = declaration!();
+    const STEPS: &'static [ReactionStep] = &[ReactionStep {
+        when: ReactionTiming::Immediate,
+        action: ReactionAction::Send(|view, _, commands| {
+            let InvoiceSentEvent { id, .. } = view.payload()?;
+            let is_picked = id == "picked";
+            is_picked
+                .then_some(RemindPayerCommand { id })
+                .add_to(commands)
+        }),
+        ..Dunning::STEPS[0]
+    }];
+}
+
+#[tokio::test]
+async fn a_reaction_that_sends_nothing_after_an_event_writes_nothing() {
+    let world = World::at(DUE);
+    let reactions = [ReactionDescriptor::of::<PickyReminder>()];
+    let (running, operator) = world.start(&reactions);
+    world.send("other").await;
+    let first = es_event::EventId::new(0);
+    eventually(async || operator.progress("PickyReminder").position() >= first).await;
+    assert_eq!(es_store::newest_id(&world.store).await.unwrap(), first);
+    world.send("picked").await;
+    eventually(async || world.reminded().await == ["/invoices/picked"]).await;
+    world.stop(running).await;
+}
+
 static IS_FIXED: AtomicBool = AtomicBool::new(false);
 
 /// A reaction whose deadline cannot be read at first.
