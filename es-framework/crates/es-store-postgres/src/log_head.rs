@@ -1,6 +1,6 @@
 //! The row that holds the end of the log. Whoever locks it is the only writer.
 
-use sqlx::{AssertSqlSafe, PgConnection};
+use sqlx::{AssertSqlSafe, FromRow as _, PgConnection};
 
 use super::{
     database_error::DatabaseError,
@@ -11,15 +11,13 @@ use es_event::{EventId, Hash};
 use es_sql::postgres::ACCEPTS_WRITES;
 use es_store::write::ChainHead;
 
-const LOCK: &str = "SELECT last, hash, time, schemas, \
+/// Both statements are one message. Each statement of the transaction sees the rows that were committed before it, so that
+/// those after the lock see the batch of the writer before.
+const BEGIN_AND_LOCK: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT last, hash, time, schemas, \
      (SELECT place || ' is damaged: ' || reason FROM es_damage WHERE NOT accepted LIMIT 1) \
      FROM es_head WHERE id = 1 FOR UPDATE";
 const ADD_SCHEMA: &str = "UPDATE es_head SET schemas = schemas + 1 WHERE id = 1";
 const CHANGE_NOTHING: &str = "UPDATE es_head SET last = last WHERE id = 1";
-
-/// Each statement sees the rows that were committed before it, so that those after the lock see the
-/// batch of the writer before.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /// The locked end of the log.
 #[derive(Debug)]
@@ -48,9 +46,9 @@ type HeadRow = (Option<i64>, Vec<u8>, String, i64, Option<String>);
 pub(super) async fn begin_and_lock(
     connection: &mut PgConnection,
 ) -> Result<LogHead, DatabaseError> {
-    sqlx::query(BEGIN).execute(&mut *connection).await?;
-    let found: Option<HeadRow> = sqlx::query_as(LOCK).fetch_optional(connection).await?;
-    let (last, hash, time, schemas, damage) = found.ok_or_else(DatabaseError::missing_head)?;
+    let locked = sqlx::raw_sql(BEGIN_AND_LOCK).fetch_optional(connection);
+    let found = locked.await?.ok_or_else(DatabaseError::missing_head)?;
+    let (last, hash, time, schemas, damage) = HeadRow::from_row(&found)?;
     let last = last.map(row::to_event_id).transpose()?;
     let time = time.parse();
     Ok(LogHead {
