@@ -30,6 +30,9 @@ use crate::{
     telemetry::{LogFormat, TelemetrySettings},
 };
 
+/// The default of `http_public_rate_limit`.
+const PUBLIC_RATE_LIMIT: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
+
 /// Declares each setting once: its field, its default and its setter.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
@@ -95,6 +98,9 @@ settings! {
     http_cors_origins: Option<AllowedOrigins> = None,
     /// Requests a second that each client may send.
     http_rate_limit: Option<NonZeroU32> = None,
+    /// Requests without a token a second that each address may send to public commands and queries, if the service
+    /// authenticates its callers.
+    http_public_rate_limit: NonZeroU32 = PUBLIC_RATE_LIMIT,
     /// URL of the event store. Without it, an event store is embedded.
     event_store_url: Option<EventStoreUrl> = None,
     /// API token of the event store, which also authorizes operators.
