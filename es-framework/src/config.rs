@@ -76,9 +76,10 @@ settings! {
     http_port: u16 = 8080,
     /// Address that the application listens on.
     http_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
-    /// File with the bearer tokens of callers. With it, every request needs a token.
+    /// File with the bearer tokens of callers. With it, every request needs a token, except those to
+    /// what is public.
     auth_tokens_file: Option<PathBuf> = None,
-    /// Issuer of OpenID Connect tokens. With it, every request needs a token.
+    /// Issuer of OpenID Connect tokens. With it, every request needs a token, except those to what is public.
     auth_issuer: Option<String> = None,
     /// Name of this service at the issuer.
     auth_audience: Option<String> = None,
