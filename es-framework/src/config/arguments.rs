@@ -93,13 +93,8 @@ pub(crate) struct SettingsArguments {
     http_rate_limit: Option<NonZeroU32>,
 
     /// Highest number of requests without a token that each address may send a second to public commands and
-    /// queries, if the service authenticates its callers. Behind a proxy, all clients have one address.
-    #[arg(
-        long,
-        env = "HTTP_PUBLIC_RATE_LIMIT",
-        value_name = "REQUESTS",
-        default_value_t = PUBLIC_RATE_LIMIT
-    )]
+    /// queries. Behind a proxy, all clients have one address.
+    #[arg(long, env = "HTTP_PUBLIC_RATE_LIMIT", default_value_t = PUBLIC_RATE_LIMIT)]
     http_public_rate_limit: NonZeroU32,
 
     /// Event store to use: http://localhost:3000 for one that speaks the EventSourcingDB protocol (commas
