@@ -30,6 +30,9 @@ use crate::{
     telemetry::{LogFormat, TelemetrySettings},
 };
 
+/// The default of `http_public_rate_limit`.
+const PUBLIC_RATE_LIMIT: NonZeroU32 = NonZeroU32::MIN.saturating_add(19);
+
 /// Declares each setting once: its field, its default and its setter.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
@@ -73,9 +76,10 @@ settings! {
     http_port: u16 = 8080,
     /// Address that the application listens on.
     http_host: IpAddr = Ipv4Addr::LOCALHOST.into(),
-    /// File with the bearer tokens of callers. With it, every request needs a token.
+    /// File with the bearer tokens of callers. With it, every request needs a token, except those to
+    /// what is public.
     auth_tokens_file: Option<PathBuf> = None,
-    /// Issuer of OpenID Connect tokens. With it, every request needs a token.
+    /// Issuer of OpenID Connect tokens. With it, every request needs a token, except those to what is public.
     auth_issuer: Option<String> = None,
     /// Name of this service at the issuer.
     auth_audience: Option<String> = None,
@@ -95,6 +99,9 @@ settings! {
     http_cors_origins: Option<AllowedOrigins> = None,
     /// Requests a second that each client may send.
     http_rate_limit: Option<NonZeroU32> = None,
+    /// Requests without a token a second that each address may send to public commands and queries, if the service
+    /// authenticates its callers.
+    http_public_rate_limit: NonZeroU32 = PUBLIC_RATE_LIMIT,
     /// URL of the event store. Without it, an event store is embedded.
     event_store_url: Option<EventStoreUrl> = None,
     /// API token of the event store, which also authorizes operators.

@@ -24,6 +24,7 @@ use codegen::manifest::Manifest;
 /// | `condition = pristine` | the condition on the subject: `none`, `pristine` (it has no event) or `exists` (it has an event) | `none` |
 /// | `path = "/books/{id}/borrow"` | the route of the command; a field in braces comes from the path instead of the body | the subject up to its first field, and the first word of the command's name: `/books/purchase` |
 /// | `role = "staff"` | the role that a client needs if authentication is enabled | no role is needed |
+/// | `role = public` | clients need no credential, even if authentication is enabled | a credential is needed |
 /// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |
 /// | `internal` | clients cannot send the command; only a `#[reaction]` sends it | clients can send it |
 /// | `summary = "…"` | the summary in the API's description | the first paragraph of the doc comment |

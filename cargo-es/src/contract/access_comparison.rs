@@ -17,6 +17,23 @@ struct AccessRequirement<'a>(BTreeMap<&'a str, BTreeSet<&'a str>>);
 /// Compares who may call an operation: in the committed document and in today's document.
 pub(super) fn compare_access(before: &Value, after: &Value) -> Vec<OperationChange> {
     let (old, new) = (requirements(before), requirements(after));
+    match (old.is_empty(), new.is_empty()) {
+        (true, true) => return Vec::new(),
+        // A public operation needs no credential, whatever the service authenticates.
+        (false, true) => {
+            let change = "it can be called with no credential, also if the service authenticates its clients";
+            return vec![OperationChange::compatible(change.to_owned())];
+        }
+        (true, false) => {
+            let open = AccessRequirement(BTreeMap::new());
+            let change = difference(&new, &open);
+            return vec![OperationChange::breaking(
+                change,
+                ClientBreak::CredentialRequired,
+            )];
+        }
+        (false, false) => {}
+    }
     let lost = old
         .iter()
         .filter(|one| !new.iter().any(|other| one.fulfills(other)));

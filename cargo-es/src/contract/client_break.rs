@@ -56,7 +56,9 @@ impl ClientBreak {
                 "or keep it beside its successor until no client calls it",
             ],
             Self::OperationRenamed => &["restore the type's name and keep the new one for later"],
-            Self::CredentialRequired => &["restore the access without a credential"],
+            Self::CredentialRequired => &[
+                "restore the access without a credential, in the application with `role = public`",
+            ],
             Self::RoleRequired => &[
                 "restore the role in #[command(role = \"…\")] or #[query(role = \"…\")]",
                 "or give the new role to the tokens of all clients first",

@@ -97,6 +97,12 @@ fn another_role_breaks_clients_and_no_role_does_not() {
     let closed = access(json!([{ "operator": [] }]));
     assert_breaks(&operation(&json!({})), &closed, "required no credential");
     assert_breaks(&open, &closed, "it requires the credential operator");
+    let public = access(json!([]));
+    for known in [&open, &role("staff"), &closed] {
+        assert_compatible(known, &public, "can be called with no credential");
+        assert_breaks(&public, known, "and required no credential");
+    }
+    assert_compatible(&public, &public, "the API has not changed");
 }
 
 #[test]

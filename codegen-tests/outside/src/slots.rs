@@ -30,9 +30,9 @@ impl TakenSlot {
     }
 }
 
-/// Lists the times at which a doctor has patients.
+/// Lists the times at which a doctor has patients. Everybody may see them, because they do not say who comes.
 #[derive(Query)]
-#[query(path = "/doctors/{doctor}/slots", rows = TakenSlot, order = starts_at)]
+#[query(path = "/doctors/{doctor}/slots", rows = TakenSlot, order = starts_at, role = public)]
 pub struct ListTakenSlots {
     /// The doctor.
     pub doctor: Uuid,

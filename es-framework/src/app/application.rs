@@ -171,6 +171,7 @@ impl OpenedResources {
             limits: settings.request_limits(),
             auth: self.auth.clone(),
             rate: settings.http_rate_limit,
+            public_rate: settings.http_public_rate_limit,
             browsers: browser_policy(settings, &self.auth, self.tls.as_ref()),
             metadata_headers: settings.event_metadata_headers.clone(),
             metadata_caller: settings.event_metadata_caller,

@@ -8,7 +8,7 @@ use axum::http::HeaderName;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use es_net::hide_secrets_in_error;
 
-use super::{EventStoreUrl, KeyStoreUrl, Secret};
+use super::{EventStoreUrl, KeyStoreUrl, PUBLIC_RATE_LIMIT, Secret};
 use crate::{
     event::{Dialect, HashVersion},
     http::AllowedOrigins,
@@ -91,6 +91,11 @@ pub(crate) struct SettingsArguments {
     /// Highest number of requests that each client may send a second. Without it, there is no limit.
     #[arg(long, env = "HTTP_RATE_LIMIT", value_name = "REQUESTS")]
     http_rate_limit: Option<NonZeroU32>,
+
+    /// Highest number of requests without a token that each address may send a second to public commands and
+    /// queries. Behind a proxy, all clients have one address.
+    #[arg(long, env = "HTTP_PUBLIC_RATE_LIMIT", default_value_t = PUBLIC_RATE_LIMIT)]
+    http_public_rate_limit: NonZeroU32,
 
     /// Event store to use: http://localhost:3000 for one that speaks the EventSourcingDB protocol (commas
     /// separate several servers that share their events),

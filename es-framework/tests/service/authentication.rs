@@ -14,8 +14,8 @@ use crate::{
     running_service::{RunningService, book},
 };
 
-const ALICE: &str = "alices-token-0123456789";
-const BOB: &str = "bobs-token-0123456789";
+pub(crate) const ALICE: &str = "alices-token-0123456789";
+pub(crate) const BOB: &str = "bobs-token-0123456789";
 
 /// The lines of the file, with the hashes of the tokens.
 const ALICES_LINE: &str =
@@ -23,19 +23,24 @@ const ALICES_LINE: &str =
 const BOBS_LINE: &str = "bob - 4ab7d2fc7d4cc14c1839d2c190560814bcbf442fe91d50474d659000440fa7f1\n";
 
 /// A service that knows Alice and Bob.
-struct GuardedService {
-    library: RunningService,
+pub(crate) struct GuardedService {
+    pub(crate) library: RunningService,
     tokens: PathBuf,
     _folder: TempDir,
 }
 
 impl GuardedService {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
+        Self::start_with(Settings::default())
+    }
+
+    /// The same with these settings.
+    pub(crate) fn start_with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let tokens = folder.path().join("tokens");
         fs::write(&tokens, [ALICES_LINE, BOBS_LINE].concat()).unwrap();
         fs::set_permissions(&tokens, fs::Permissions::from_mode(0o600)).unwrap();
-        let settings = Settings::default().auth_tokens_file(Some(tokens.clone()));
+        let settings = settings.auth_tokens_file(Some(tokens.clone()));
         Self {
             library: RunningService::start_with(settings),
             tokens,

@@ -44,6 +44,7 @@ mod postgres_store;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../support/process.rs"]
 mod process;
+mod public_operations;
 mod raw_http;
 mod refused_start;
 #[allow(dead_code, reason = "this binary uses a part of it")]

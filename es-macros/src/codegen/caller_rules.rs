@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Ident, LitStr, Meta, spanned::Spanned as _};
+use syn::{Expr, Ident, LitStr, Meta, spanned::Spanned as _};
 
 use super::{attribute, errors::Errors, fields::Field, framework::Framework, naming};
 
@@ -12,6 +12,8 @@ pub(crate) struct CallerKeys {
     roles: Vec<LitStr>,
     /// The key `role`, also with an invalid value.
     pub(crate) role: Option<Meta>,
+    /// The key `role = public`.
+    pub(crate) public: Option<Meta>,
     /// There may be no token with one of the roles.
     role_without_token: Option<Meta>,
     owner: Option<Ident>,
@@ -23,6 +25,7 @@ pub(crate) struct CallerKeys {
 /// The rules about the caller.
 pub(crate) struct CheckedCallerRules {
     roles: Vec<String>,
+    is_public: bool,
     is_role_without_token: bool,
     /// The field with the owner id, and its JSON name.
     owner: Option<(Ident, String, Span)>,
@@ -48,7 +51,11 @@ impl CallerKeys {
     pub(crate) fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {
             "role" => {
-                self.roles = parse_roles(meta, "role = \"staff\"", errors);
+                if is_public(meta) {
+                    self.public = Some(meta.clone());
+                } else {
+                    self.roles = parse_roles(meta, "role = \"staff\"", errors);
+                }
                 self.role = Some(meta.clone());
             }
             "role_without_token" => {
@@ -68,6 +75,17 @@ impl CallerKeys {
     }
 }
 
+/// The word for everybody, with and without a token. It has no quotation marks, so it is not the name of a role.
+const PUBLIC: &str = "public";
+
+fn is_public(meta: &Meta) -> bool {
+    matches!(meta, Meta::NameValue(meta) if is_public_word(&meta.value))
+}
+
+fn is_public_word(value: &Expr) -> bool {
+    attribute::word_of(attribute::ungrouped(value)).is_some_and(|word| word == PUBLIC)
+}
+
 /// Parses one role, or several in brackets.
 pub(crate) fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Vec<LitStr> {
     let several = attribute::parse_one_or_several(meta, example, errors);
@@ -84,6 +102,10 @@ pub(crate) fn parse_roles(meta: &Meta, example: &str, errors: &mut Errors) -> Ve
                 errors.record(role, "this role is given twice: remove one of them");
             }
             Some(role) => roles.push(role.clone()),
+            None if is_public_word(element) => {
+                let message = "`public` is no role: it stands alone in `role = public` of a command or a query that everybody may send, with and without a token";
+                errors.record(element, message);
+            }
             None => {
                 let key = attribute::key_name(meta);
                 let message = format!(
@@ -111,10 +133,11 @@ pub(crate) fn check_caller_rules(
         let message = "a rule about the owner needs a role, because everyone may send what names none: add `role = \"reader\"`";
         errors.record(key, message);
     }
+    check_public(keys, whose, errors);
     let roles = check_names(&keys.roles, errors);
     let excepted_roles = check_names(&keys.excepted_roles, errors);
     for (name, literal) in excepted_roles.iter().zip(&keys.excepted_roles) {
-        if keys.role.is_some() && !roles.contains(name) {
+        if keys.role.is_some() && keys.public.is_none() && !roles.contains(name) {
             let message = format!(
                 "nobody sends this with the role `{name}`, so no rule excepts it: add it to `role`, or remove it here"
             );
@@ -125,10 +148,33 @@ pub(crate) fn check_caller_rules(
     let owner = written.and_then(|owner| check_owner(owner, whose, fields, errors));
     CheckedCallerRules {
         roles,
+        is_public: keys.public.is_some(),
         is_role_without_token: keys.role_without_token.is_some(),
         owner,
         has_owner_rule: keys.owner_key.is_some(),
         excepted_roles,
+    }
+}
+
+/// Records an error for each key that contradicts `role = public`, and for a role of this name.
+fn check_public(keys: &CallerKeys, whose: &str, errors: &mut Errors) {
+    for role in keys.roles.iter().filter(|role| role.value() == PUBLIC) {
+        let message = "a role with the name `public` is easy to mistake for everybody: write `role = public` without quotation marks if everybody may send this, or choose another name";
+        errors.record(role, message);
+    }
+    if keys.public.is_none() {
+        return;
+    }
+    if let Some(key) = &keys.role_without_token {
+        let message =
+            "`role = public` requires no role, so no token lacks it: remove `role_without_token`";
+        errors.record(key, message);
+    }
+    if let Some(key) = &keys.owner_key {
+        let message = format!(
+            "nothing belongs to a caller without a token, so {whose} cannot be public and have a rule about the owner: name roles instead of `public`, or remove this key"
+        );
+        errors.record(key, message);
     }
 }
 
@@ -186,6 +232,7 @@ impl CheckedCallerRules {
     pub(crate) fn generate_items(&self, framework: &Framework) -> TokenStream {
         let Self {
             roles,
+            is_public,
             is_role_without_token,
             owner,
             has_owner_rule,
@@ -194,6 +241,11 @@ impl CheckedCallerRules {
         let roles = (!roles.is_empty()).then(|| {
             quote!(
                 const ROLES: &'static [&'static str] = &[#(#roles),*];
+            )
+        });
+        let public = is_public.then(|| {
+            quote!(
+                const PUBLIC: bool = true;
             )
         });
         let without_token = is_role_without_token.then(|| {
@@ -231,6 +283,7 @@ impl CheckedCallerRules {
         });
         quote! {
             #roles
+            #public
             #without_token
             #rule
             #check

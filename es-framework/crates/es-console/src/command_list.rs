@@ -72,7 +72,7 @@ fn card(command: &ModelNode) -> Markup {
     }
 }
 
-/// Renders the subject, the route and the role of a command.
+/// Renders the subject, the route, the role and the rules of a command.
 fn facts(command: &ModelNode) -> Markup {
     html! {
         dl.facts {
@@ -87,6 +87,7 @@ fn facts(command: &ModelNode) -> Markup {
             }
             dt { "Role" }
             dd { (command.role_text().unwrap_or_else(|| "none".to_owned())) }
+            @for rule in &command.rules { dt { "Rule" } dd { (rule.sentence) } }
         }
     }
 }

@@ -8,7 +8,8 @@ use uuid::Uuid;
 /// clock.
 ///
 /// A caller owns what has its *owner id*, for example the id of the reader that a token belongs to. A service without
-/// authentication knows no callers, and reactions act as the service itself: both may do everything.
+/// authentication knows no callers, and reactions act as the service itself: both may do everything. A caller without a
+/// credential, who can only send what is public, has no role and owns nothing.
 ///
 /// ```
 /// use es_event::Caller;
@@ -27,6 +28,8 @@ pub enum Caller {
     Anyone,
     /// The service itself: a reaction or a job.
     System,
+    /// The sender of a public command or query without a credential, to a service that authenticates its callers.
+    Anonymous,
     /// The holder of a credential.
     Authenticated(AuthenticatedCaller),
 }
@@ -96,6 +99,8 @@ impl OwnerRule {
 ///
 /// let error = Caller::authenticated("ada", ["reader"]).must_own(&"42").unwrap_err();
 /// assert_eq!(error.to_string(), "this credential has no owner id, so nothing belongs to its holder");
+/// let error = Caller::Anonymous.must_own(&"42").unwrap_err();
+/// assert_eq!(error.to_string(), "this request has no credential, so nothing belongs to its sender");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -106,6 +111,9 @@ pub enum NotOwner {
     /// The credential has no owner id.
     #[error("this credential has no owner id, so nothing belongs to its holder")]
     NoOwnerId,
+    /// The request has no credential.
+    #[error("this request has no credential, so nothing belongs to its sender")]
+    NoCredential,
 }
 
 /// A value that can be an owner id: an id or another value with a text of its own. The trait exists for the compiler's
@@ -152,7 +160,7 @@ impl Caller {
     pub fn with_owner_id(self, owner_id: &str) -> Self {
         match self {
             Self::Authenticated(caller) => Self::Authenticated(caller.with_owner_id(owner_id)),
-            Self::Anyone | Self::System => self,
+            Self::Anyone | Self::System | Self::Anonymous => self,
         }
     }
 
@@ -191,7 +199,7 @@ impl Caller {
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Authenticated(caller) => Some(&caller.name),
-            Self::Anyone | Self::System => None,
+            Self::Anyone | Self::System | Self::Anonymous => None,
         }
     }
 
@@ -201,13 +209,14 @@ impl Caller {
     /// ```
     /// # use es_event::Caller;
     /// assert!(!Caller::authenticated("ada", ["reader"]).has_role("staff"));
-    /// assert!(Caller::Anyone.has_role("staff"));
+    /// assert!(Caller::Anyone.has_role("staff") && !Caller::Anonymous.has_role("staff"));
     /// ```
     #[must_use]
     pub fn has_role(&self, role: &str) -> bool {
         match self {
             Self::Authenticated(caller) => caller.has_role(role),
             Self::Anyone | Self::System => true,
+            Self::Anonymous => false,
         }
     }
 
@@ -233,10 +242,11 @@ impl Caller {
     /// ```
     ///
     /// # Errors
-    /// It belongs to somebody else, or the caller has no owner id.
+    /// It belongs to somebody else, or the caller has no owner id or no credential.
     pub fn must_own(&self, owner_id: &impl OwnerId) -> Result<(), NotOwner> {
         match self {
             Self::Anyone | Self::System => Ok(()),
+            Self::Anonymous => Err(NotOwner::NoCredential),
             Self::Authenticated(caller) if caller.is_excepted => Ok(()),
             Self::Authenticated(caller) => match caller.owner_id() {
                 None => Err(NotOwner::NoOwnerId),
@@ -355,6 +365,18 @@ mod tests {
         assert_eq!(excepted.must_own(&7), Ok(()));
         assert!(!kim.under_rule(rule(&["operator"])).owns(&7));
         assert!(!excepted.under_rule(None).owns(&7));
+    }
+
+    #[test]
+    fn a_caller_without_a_credential_has_no_role_and_owns_nothing() {
+        let nobody = Caller::Anonymous.with_owner_id("7");
+        assert!(!nobody.has_role("staff"));
+        assert_eq!(nobody.must_own(&7), Err(NotOwner::NoCredential));
+        let rule = OwnerRule {
+            field: None,
+            excepted_roles: &["staff"],
+        };
+        assert!(!nobody.under_rule(Some(rule)).owns(&7));
     }
 
     #[test]

@@ -11,10 +11,11 @@ use axum::{
     routing::{MethodRouter, post},
 };
 use es_command::command::{CommandDescriptor, CommandOutcome, CommandRequest};
+use es_event::Caller;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{
-    HttpContext, Problem, RequestLimits, auth::VerifiedCaller, context, limits::ConcurrencyLimit,
+    HttpContext, Problem, RequestLimits, auth::check_access, context, limits::ConcurrencyLimit,
     path,
 };
 
@@ -31,18 +32,19 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
                               Extension(limit): Extension<ConcurrencyLimit>,
                               parameters: RawPathParams,
                               request: Request| {
-        let caller = request.extensions().get::<VerifiedCaller>();
-        http.auth.check_role(command.roles, caller)?;
+        let known = request.extensions().get::<Caller>();
+        let caller = http.auth.caller_or_default(known);
+        check_access(&caller, command.roles, command.public)?;
         check_content_type(request.headers())?;
         let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
-        if let Some(caller) = caller {
-            context.caller = caller.to_caller();
+        if let Some(name) = caller.name() {
             let key = context.idempotency_key;
-            context.idempotency_key = key.map(|key| key.scoped_to_caller(caller.name()));
+            context.idempotency_key = key.map(|key| key.scoped_to_caller(name));
             if http.metadata_caller {
-                context.metadata = context.metadata.with("caller", caller.name());
+                context.metadata = context.metadata.with("caller", name);
             }
         }
+        context.caller = caller;
         let body = read_body(request.into_body(), http.limits).await?;
         let _permit = limit.try_acquire()?;
         let values = parameters.iter().map(|(_, value)| value);

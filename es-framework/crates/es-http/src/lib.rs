@@ -53,7 +53,7 @@ use es_read::{projection::Database, query::QueryRoute};
 use es_subscribe::{ProgressRegistry, operator::OperatorClient};
 use tower::util::option_layer;
 
-use auth::{Auth, ClientRateLimiter};
+use auth::{Auth, ClientRateLimiter, PublicRoutes};
 use caller_shares::CallerShares;
 pub use custom::CustomRoutes;
 pub use headers::{AllowedOrigins, BrowserPolicy};
@@ -123,6 +123,8 @@ pub struct HttpContext {
     pub auth: Auth,
     /// The number of requests that each client may send in a second.
     pub rate: Option<NonZeroU32>,
+    /// The number of requests without a credential to public routes that each address may send in a second.
+    pub public_rate: NonZeroU32,
     /// The headers for browsers.
     pub browsers: BrowserPolicy,
     /// The request headers that are copied into the metadata of events.
@@ -195,8 +197,9 @@ fn assemble(
     console: Option<Router>,
 ) -> Router {
     let mut callers = custom;
-    let mut templates = Vec::new();
+    let (mut templates, mut public) = (Vec::new(), Vec::new());
     for mounted in routes {
+        public.extend(mounted.public.map(|method| (method, mounted.path.clone())));
         callers = callers.route(&mounted.path, mounted.route);
         templates.push((mounted.path, mounted.template));
     }
@@ -204,7 +207,8 @@ fn assemble(
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed);
     let rate = context.rate.map(ClientRateLimiter::per_second);
-    callers = auth::with_authentication(callers, context.auth.clone(), rate.clone());
+    let public = PublicRoutes::new(public, context.public_rate);
+    callers = auth::with_authentication(callers, context.auth.clone(), rate.clone(), Some(public));
     // Not behind the authentication of callers: the event store's token authorizes operators.
     let mut operators = Router::new();
     let operator_paths = OperatorPaths::new(&operator_routes, console.is_some());
@@ -221,7 +225,7 @@ fn assemble(
         others = others.merge(console.with_state(()));
     }
     others = others.method_not_allowed_fallback(method_not_allowed);
-    others = auth::with_authentication(others, Auth::default(), rate);
+    others = auth::with_authentication(others, Auth::default(), rate, None);
     let router = apply_layers(callers.merge(others));
     let edge = OuterLayer {
         templates: RouteTemplates::new(templates),
@@ -268,6 +272,8 @@ struct MountedRoute {
     path: String,
     /// The declaration that the route comes from, as the end of a sentence.
     owner: String,
+    /// The method that needs no credential.
+    public: Option<Method>,
     route: MethodRouter<Arc<HttpContext>>,
 }
 
@@ -279,6 +285,7 @@ impl MountedRoute {
             template: path.to_owned(),
             path: path.to_owned(),
             owner: FRAMEWORK.to_owned(),
+            public: None,
             route,
         }
     }
@@ -292,6 +299,7 @@ impl MountedRoute {
                 "the command {} declares at {}",
                 command.name, command.declaration
             ),
+            public: command.public.then_some(Method::POST),
             route,
         }
     }
@@ -299,11 +307,13 @@ impl MountedRoute {
     fn query(query: QueryRoute) -> Self {
         let template = query.path.clone();
         let owner = format!("a query declares at {}", query.declaration);
+        let public = query.is_public().then_some(Method::GET);
         let (path, route) = query_route::route(query);
         Self {
             template,
             path,
             owner,
+            public,
             route,
         }
     }

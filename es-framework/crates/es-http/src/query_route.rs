@@ -8,12 +8,13 @@ use axum::{
     http::{HeaderMap, Uri},
     routing::{MethodRouter, get},
 };
+use es_event::Caller;
 use es_net::{ClientIdentity, PeerAddress};
 use es_read::query::QueryRoute;
 
 use super::{
     HttpContext,
-    auth::VerifiedCaller,
+    auth::check_access,
     caller_shares::CallerShares,
     limits::ConcurrencyLimit,
     live, path,
@@ -30,15 +31,13 @@ pub(super) fn route(route: QueryRoute) -> (String, MethodRouter<Arc<HttpContext>
                               uri: Uri,
                               in_path: RawPathParams,
                               in_query: QueryExtraction,
-                              caller: Option<Extension<VerifiedCaller>>,
+                              caller: Option<Extension<Caller>>,
                               peer: Option<Extension<PeerAddress>>,
                               headers: HeaderMap| {
-        let verified = caller.as_deref();
-        context.auth.check_role(route.roles(), verified)?;
-        let name = verified.map(VerifiedCaller::name);
-        let identity = ClientIdentity::identify(name, peer.map(|peer| peer.0));
-        let known = verified.map(VerifiedCaller::to_caller);
-        let caller = shares.enter(identity, known.unwrap_or_default());
+        let caller = context.auth.caller_or_default(caller.as_deref());
+        check_access(&caller, route.roles(), route.is_public())?;
+        let identity = ClientIdentity::identify(caller.name(), peer.map(|peer| peer.0));
+        let caller = shares.enter(identity, caller);
         let _permit = limit.try_acquire()?;
         let _share = caller.try_acquire_query()?;
         let parameters = (in_path, in_query);

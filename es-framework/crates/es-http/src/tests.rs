@@ -90,6 +90,7 @@ async fn serve_without_rows(
         limits,
         auth: Auth::default(),
         rate: None,
+        public_rate: std::num::NonZeroU32::MIN,
         browsers: BrowserPolicy::default(),
         metadata_headers: Vec::new(),
         metadata_caller: false,

@@ -21,6 +21,7 @@ impl From<SettingsArguments> for Settings {
             http_tls_key: arguments.http_tls_key,
             http_cors_origins: arguments.http_cors_origins,
             http_rate_limit: arguments.http_rate_limit,
+            http_public_rate_limit: arguments.http_public_rate_limit,
             event_store_url: arguments.event_store_url,
             event_store_api_token: arguments.event_store_api_token,
             event_store_ca_file: arguments.event_store_ca_file,

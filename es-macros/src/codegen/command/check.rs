@@ -103,7 +103,10 @@ fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<O
         let message = "an internal command is posted nowhere: remove `internal` or `path`";
         errors.record(internal, message);
     }
-    if attr.caller.role.is_some() || attr.caller.owner_key.is_some() {
+    if attr.caller.public.is_some() {
+        let message = "nobody posts an internal command, so it is not public: remove `internal` or `role = public`";
+        errors.record(internal, message);
+    } else if attr.caller.role.is_some() || attr.caller.owner_key.is_some() {
         let message =
             "nobody posts an internal command, so nobody needs a role: remove `internal` or `role`";
         errors.record(internal, message);

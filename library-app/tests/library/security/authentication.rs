@@ -1,11 +1,14 @@
 //! Bearer tokens, roles, and starts that would open the service to everyone.
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     process::{Command, Output},
 };
 
-use crate::support::{Library, book, client, eventually, get, json_of};
+use crate::support::{
+    Library, book, client, eventually, get, json_of, route_catalog::RouteCatalog,
+};
 use reqwest::{Response, StatusCode};
 use uuid::Uuid;
 
@@ -105,6 +108,32 @@ async fn staff_purchase_and_readers_do_not() {
     let line = log.lines().find(|line| line.contains("status=403"));
     assert!(line.unwrap().contains("caller=bob"), "{log}");
     assert!(tokens.iter().all(|token| !log.contains(token.as_str())));
+}
+
+#[tokio::test]
+async fn nothing_but_the_health_answers_without_a_token() {
+    let (guarded, tokens) = GuardedLibrary::start(&[("bob", &["reader"])]);
+    let catalog = RouteCatalog::read(&guarded.library.url, &tokens[0]).await;
+    let words = [Uuid::new_v4().to_string(), "emma".to_owned()];
+    let mut asked = BTreeSet::new();
+    for sent in catalog.requests(&words) {
+        // Parameters, headers and bodies are read after the credential.
+        if !asked.insert((sent.route.clone(), sent.method.to_string())) {
+            continue;
+        }
+        let is_health = sent.path.starts_with("/actuator/health");
+        let url = format!("{}{}", guarded.library.url, sent.path);
+        let status = client().request(sent.method.clone(), url).send().await;
+        let status = status.unwrap().status();
+        let is_refused = status == StatusCode::UNAUTHORIZED;
+        let is_unknown = status == StatusCode::METHOD_NOT_ALLOWED;
+        assert_eq!(
+            is_health && sent.method != "OPTIONS",
+            !is_refused && !is_unknown,
+            "{sent:?}: {status}"
+        );
+    }
+    assert!(asked.len() > 50, "{asked:?}");
 }
 
 #[tokio::test]

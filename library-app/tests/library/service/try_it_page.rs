@@ -93,6 +93,54 @@ async fn what_is_wrong_is_told_at_its_field() {
     browser.quit().await;
 }
 
+/// Adds a field of an object to the form, with objects in it, and keeps it as `made`.
+const ADD_AN_OBJECT: &str = "const { field } = await import('/docs/field.js');
+    const place = { type: 'object', required: ['city'], properties: {
+        city: { type: 'string' }, floor: { type: ['integer', 'null'] } } };
+    const schema = { type: 'object', required: ['place'], properties: {
+        place, billing: { anyOf: [place, { type: 'null' }] }, labels: { type: 'array', items: place } } };
+    window.made = field({ name: 'address', schema, required: true });
+    document.querySelector('form').prepend(window.made.node);";
+const VALUE: &str = "return window.made.value()";
+const COMPLAIN: &str = "window.made.complain('has no such floor', ['place', 'floor']);
+    window.made.invalid().focus();
+    return document.querySelector(`label[for=${document.activeElement.id}]`).textContent";
+const COMPLAIN_ELSEWHERE: &str = "window.made.complain();
+    window.made.complain('is unknown', ['billing', 'street']);
+    return window.made.invalid().querySelector('legend').textContent";
+
+#[tokio::test]
+async fn the_members_of_an_object_are_fields_of_their_own() {
+    let Some(browser) = Browser::start().await else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded(folder.path());
+    browser
+        .open(&format!("{}/docs#PurchaseBookCommand", library.url))
+        .await;
+    browser.text("//form//label[text()='isbn']").await;
+    browser.run(ADD_AN_OBJECT).await;
+    // An object that is required is there, and an optional one without values is not.
+    assert_eq!(browser.run(VALUE).await, json!({ "place": {} }));
+    browser.fill("city", "Rome").await;
+    browser.fill("floor", "3").await;
+    let label = json!([{ "city": "Oslo" }]);
+    browser.fill("labels", &label.to_string()).await;
+    let value = json!({ "place": { "city": "Rome", "floor": 3 }, "labels": label });
+    assert_eq!(browser.run(VALUE).await, value);
+    assert_eq!(browser.run(COMPLAIN).await, "floor");
+    let error = "//fieldset//*[@class='error'][not(@hidden)]";
+    assert_eq!(browser.text(error).await, "has no such floor");
+    assert_eq!(browser.run(COMPLAIN_ELSEWHERE).await, "billing optional");
+    assert_eq!(browser.text(error).await, "is unknown");
+    browser.picture(&picture("object")).await;
+    if let Some(axe_core) = AxeCore::install() {
+        axe_core.check(&browser, "the fields of an object").await;
+    }
+    browser.quit().await;
+}
+
 const MENU: &str = "return [...document.querySelectorAll('nav h2')].map((one) => one.textContent)";
 const OPERATOR_ROUTES_ARE_OPEN: &str = "return document.querySelector('nav details').open";
 const MENU_IS_OPEN: &str = "return document.getElementById('menu').open";

@@ -4,8 +4,18 @@ use crate::model::ModelRule;
 use es_event::OwnerRule;
 use es_read::projection::ColumnVisibility;
 
+/// Describes the rules of a command or a query about its callers, besides the roles.
+pub(crate) fn rules_about_callers(public: bool, owner: Option<&OwnerRule>) -> Vec<ModelRule> {
+    let everybody = public.then(|| ModelRule {
+        label: "public".to_owned(),
+        sentence: "Everybody may send it, without a credential.".to_owned(),
+    });
+    let owner = owner.map(rule_about_owner);
+    everybody.into_iter().chain(owner).collect()
+}
+
 /// Describes the rule of a command or a query about its owner.
-pub(crate) fn rule_about_owner(rule: &OwnerRule) -> ModelRule {
+fn rule_about_owner(rule: &OwnerRule) -> ModelRule {
     let owner = match rule.field {
         Some(field) => format!("owner {field}"),
         None => "owner".to_owned(),

@@ -15,7 +15,7 @@ use es_read::query::{QueryRoute, QueryRouteTarget};
 use serde_json::Value;
 
 use super::{
-    caller_rules::{rule_about_column, rule_about_owner},
+    caller_rules::{rule_about_column, rules_about_callers},
     catalog::Catalog,
     connections::CatalogEntry,
     finding::Finding,
@@ -107,7 +107,7 @@ impl ModelBuilder<'_> {
         node.summary = command.summary.to_owned();
         node.route = (!command.is_internal()).then(|| format!("POST {}", command.path));
         node.roles = owned(command.roles);
-        node.rules = command.owner.iter().map(rule_about_owner).collect();
+        node.rules = rules_about_callers(command.public, command.owner.as_ref());
         self.push([CatalogEntry::command(command)], node);
     }
 
@@ -148,7 +148,7 @@ impl ModelBuilder<'_> {
         node.subject = self.lane_before([entry], EdgeKind::Answers);
         node.route = Some(format!("GET {}", route.path));
         node.roles = owned(route.roles());
-        node.rules = route.owner().iter().map(rule_about_owner).collect();
+        node.rules = rules_about_callers(route.is_public(), route.owner().as_ref());
         self.push([entry], node);
     }
 

@@ -136,7 +136,7 @@ impl ParcelRow {
 
 /// Browses the parcels.
 #[derive(Query)]
-#[query(path = "/parcels", rows = ParcelRow)]
+#[query(path = "/parcels", rows = ParcelRow, role = public)]
 struct BrowseParcels {}
 
 fn shop() -> ApplicationModel {
@@ -319,6 +319,8 @@ fn rules_about_callers_are_in_the_model_and_in_its_pictures() {
     assert_eq!(sentences("command:PraiseOrderCommand"), [about_owner]);
     let about_column = "Only clients with the role `packer` and clients whose owner id is the `packedBy` see `weight`.";
     assert_eq!(sentences("read-model:parcels"), [about_column]);
+    let about_everybody = "Everybody may send it, without a credential.";
+    assert_eq!(sentences("query:BrowseParcels"), [about_everybody]);
     for picture in [model.to_svg(), model.to_mermaid()] {
         assert!(picture.contains("owner customer, or staff"), "{picture}");
         assert!(

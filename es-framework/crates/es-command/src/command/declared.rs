@@ -52,6 +52,8 @@ pub trait Command:
     const ROLES: &'static [&'static str] = &[];
     /// True if the application does not warn at its start when no token has one of the roles.
     const ROLE_WITHOUT_TOKEN: bool = false;
+    /// True if everybody may send it without a credential, also if authentication is on.
+    const PUBLIC: bool = false;
     /// The rule about the owner, if there is one.
     const OWNER: Option<OwnerRule> = None;
     /// The names of the command's fields, from which `#[event(from = …)]` takes those of an event.

@@ -47,6 +47,8 @@ pub struct CommandDescriptor {
     pub roles: &'static [&'static str],
     /// True if the application does not warn at its start when no token has one of the roles.
     pub role_without_token: bool,
+    /// True if everybody may send it without a credential, also if authentication is on.
+    pub public: bool,
     /// The rule about the owner, if there is one.
     pub owner: Option<OwnerRule>,
     /// The place of the command's declaration in the source.
@@ -109,6 +111,7 @@ impl CommandDescriptor {
             required_subjects: C::REQUIRED_SUBJECTS,
             roles: C::ROLES,
             role_without_token: C::ROLE_WITHOUT_TOKEN,
+            public: C::PUBLIC,
             owner: C::OWNER,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,

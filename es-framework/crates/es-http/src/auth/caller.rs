@@ -46,7 +46,8 @@ impl VerifiedCaller {
         self.caller.name()
     }
 
-    pub(crate) fn has_role(&self, role: &str) -> bool {
+    #[cfg(test)]
+    pub(super) fn has_role(&self, role: &str) -> bool {
         self.caller.has_role(role)
     }
 
@@ -61,16 +62,16 @@ impl VerifiedCaller {
     }
 }
 
-/// Lets a request in process come from a caller, without a credential.
+/// Lets a request in process come from a caller, without a credential. An anonymous one sends only what is public.
 pub fn assume_caller(request: &mut Request, caller: &Caller) {
     if let Caller::Authenticated(known) = caller {
         let (caller, until) = (known.clone(), None);
         request
             .extensions_mut()
             .insert(VerifiedCaller { caller, until });
-        request
-            .extensions_mut()
-            .insert(Caller::Authenticated(known.clone()));
+    }
+    if matches!(caller, Caller::Authenticated(_) | Caller::Anonymous) {
+        request.extensions_mut().insert(caller.clone());
     }
 }
 

@@ -9,6 +9,7 @@ use axum::{
     middleware::{self, Next},
     response::{IntoResponse as _, Response},
 };
+use es_event::Caller;
 use es_net::{
     ClientIdentity, PeerAddress,
     bearer::{self, BearerError},
@@ -16,7 +17,7 @@ use es_net::{
 };
 
 use super::{
-    Auth, ClientRateLimiter, Issuer, RequestWithoutCredential, VerifiedCaller,
+    Auth, ClientRateLimiter, Issuer, PublicRoutes, RequestWithoutCredential, VerifiedCaller,
     denied::AccessDenied,
     streams::{end_when, is_stream},
     tokens::FileTokens,
@@ -93,14 +94,16 @@ impl Auth {
 struct AuthenticationState {
     auth: Auth,
     rate: Option<ClientRateLimiter>,
+    public: Option<PublicRoutes>,
 }
 
 /// Adds authentication and the rate limit to a router. Routes that are added later have
-/// neither.
+/// neither. Only the public routes need no credential.
 pub(crate) fn with_authentication<S>(
     router: Router<S>,
     auth: Auth,
     rate: Option<ClientRateLimiter>,
+    public: Option<PublicRoutes>,
 ) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -108,7 +111,7 @@ where
     if auth.is_open() && rate.is_none() {
         return router;
     }
-    let state = AuthenticationState { auth, rate };
+    let state = AuthenticationState { auth, rate, public };
     router.layer(middleware::from_fn_with_state(state, guard_request))
 }
 
@@ -124,20 +127,39 @@ impl Auth {
         }
     }
 
-    /// Refuses a caller with none of the roles of a route. Where the service is open to everyone, only requests in
-    /// process have callers.
-    pub(crate) fn check_role(
-        &self,
-        roles: &'static [&'static str],
-        caller: Option<&VerifiedCaller>,
-    ) -> Result<(), Problem> {
-        let has_role = |caller: &VerifiedCaller| roles.iter().any(|role| caller.has_role(role));
-        match caller {
-            _ if roles.is_empty() => Ok(()),
-            Some(caller) if has_role(caller) => Ok(()),
-            Some(_) => Err(AccessDenied::NoRole(roles).into()),
-            None if self.is_open() => Ok(()),
-            None => Err(AccessDenied::NoCredential.into()),
+    /// Returns the caller as handlers take it, from the caller that the middleware found. Where the service is open to
+    /// everyone, only requests in process have callers.
+    pub(crate) fn caller_or_default(&self, known: Option<&Caller>) -> Caller {
+        match known {
+            Some(caller) => caller.clone(),
+            None if self.is_open() => Caller::Anyone,
+            None => Caller::Anonymous,
+        }
+    }
+}
+
+/// Refuses a caller with none of the roles of a route, and a caller without a credential unless the route is public.
+pub(crate) fn check_access(
+    caller: &Caller,
+    roles: &'static [&'static str],
+    is_public: bool,
+) -> Result<(), Problem> {
+    if *caller == Caller::Anonymous && !is_public {
+        return Err(AccessDenied::NoCredential.into());
+    }
+    if roles.is_empty() || roles.iter().any(|role| caller.has_role(role)) {
+        Ok(())
+    } else {
+        Err(AccessDenied::NoRole(roles).into())
+    }
+}
+
+impl AuthenticationState {
+    /// Admits a request without a credential to a public route, as often as its address may call one.
+    fn admit_anonymous(&self, request: &Request) -> Result<(), Box<Response>> {
+        match &self.public {
+            Some(public) if public.contains(request) => public.admit_request(request),
+            _ => Err(Box::new(AccessDenied::NoCredential.into_response())),
         }
     }
 }
@@ -183,6 +205,13 @@ async fn guard_request(
             request.extensions_mut().insert(RequestWithoutCredential);
             next.run(request).await
         }
+        Err(AccessDenied::NoCredential) => match gate.admit_anonymous(&request) {
+            Ok(()) => {
+                request.extensions_mut().insert(Caller::Anonymous);
+                next.run(request).await
+            }
+            Err(refused) => *refused,
+        },
         Err(denied) => denied.into_response(),
     }
 }

@@ -6,6 +6,7 @@ mod guard;
 mod issuer_settings;
 #[cfg(feature = "oidc")]
 mod jwt;
+mod public_routes;
 mod rate;
 mod setup;
 mod streams;
@@ -21,7 +22,8 @@ use es_event::NotLinked as Issuer;
 use jwt::Issuer;
 
 pub(super) use caller::{RequestWithoutCredential, VerifiedCaller};
-pub(super) use guard::with_authentication;
+pub(super) use guard::{check_access, with_authentication};
+pub(super) use public_routes::PublicRoutes;
 pub(super) use rate::ClientRateLimiter;
 
 use guard::Authenticator;

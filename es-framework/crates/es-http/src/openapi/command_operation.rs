@@ -45,6 +45,7 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
     let with_body = with_request(named, command, schema, schemas);
     with_answers(with_body, command, schemas)
         .with_caller_rules(command.roles, command.owner)
+        .with_public(command.public)
         .with_problems(by_condition(command))
         .with_problems((command.rejections)().iter().map(ProblemKind::from))
         .with_problems(PROBLEMS)

@@ -26,6 +26,8 @@ pub(crate) struct Operation {
     problems: Vec<ProblemKind>,
     roles: &'static [&'static str],
     owner: Option<OwnerRule>,
+    /// True if nobody needs a credential.
+    public: bool,
     /// `Some` if the operation is for operators.
     operators: Option<OperatorAccess>,
 }
@@ -73,6 +75,7 @@ impl Operation {
             problems: Vec::new(),
             roles: &[],
             owner: None,
+            public: false,
             operators: None,
         }
     }
@@ -88,6 +91,12 @@ impl Operation {
         let field = owner.and_then(|rule| rule.field);
         let not_owner = field.map(|_| kind::NOT_OWNER);
         self.with_problems(forbidden.into_iter().chain(not_owner))
+    }
+
+    /// Requires no credential if the operation is public.
+    pub(crate) fn with_public(mut self, public: bool) -> Self {
+        self.public = public;
+        self
     }
 
     /// Requires the credential of an operator.
@@ -156,11 +165,12 @@ impl Operation {
             .with_problems(LIMITS);
         let security = match this.operators {
             Some(access) => security::operator_requirement(access),
+            None if this.public => security::no_requirement(),
             None => security::caller_requirement(this.roles),
         };
         let mut paragraphs = vec![
             this.description.clone(),
-            security::role_description(this.roles),
+            security::access_description(this.roles, this.public),
             this.owner.map(|rule| rule.describe()).unwrap_or_default(),
         ];
         paragraphs.retain(|text| !text.is_empty());

@@ -55,6 +55,7 @@ pub(super) fn operation(route: &QueryRoute, schemas: &mut Schemas) -> Operation 
     let hides_columns = route.may_compare_hidden_column();
     answered
         .with_caller_rules(route.roles(), route.owner())
+        .with_public(route.is_public())
         .with_problems(hides_columns.then_some(kind::NOT_VISIBLE))
 }
 

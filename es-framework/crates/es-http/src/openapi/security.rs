@@ -58,8 +58,17 @@ pub(super) fn caller_requirement(roles: &[&str]) -> Value {
     alternatives.chain([json!({})]).collect()
 }
 
-/// Describes the required roles in a sentence. Without roles, the text is empty.
-pub(super) fn role_description(roles: &[&str]) -> String {
+/// Returns the security requirement of an operation that needs no credential.
+pub(super) fn no_requirement() -> Value {
+    json!([])
+}
+
+/// Describes in a sentence who may call an operation. Without roles, the text is empty, unless nobody needs a
+/// credential.
+pub(super) fn access_description(roles: &[&str], public: bool) -> String {
+    if public {
+        return "Requires no credential.".to_owned();
+    }
     if roles.is_empty() {
         return String::new();
     }

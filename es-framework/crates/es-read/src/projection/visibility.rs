@@ -122,8 +122,11 @@ impl ColumnVisibility {
 
     /// Returns the rows in which a caller sees the column.
     pub(crate) fn access(&self, caller: &Caller) -> ColumnAccess {
-        let Caller::Authenticated(caller) = caller else {
-            return ColumnAccess::Everywhere;
+        let caller = match caller {
+            Caller::Authenticated(caller) => caller,
+            Caller::Anyone | Caller::System => return ColumnAccess::Everywhere,
+            // A caller without a credential has no role and no owner id.
+            _ => return ColumnAccess::Nowhere,
         };
         if self.roles.iter().any(|role| caller.has_role(role)) {
             return ColumnAccess::Everywhere;
@@ -179,8 +182,9 @@ mod tests {
         ] {
             assert!(matches!(access(caller), ColumnAccess::Everywhere));
         }
-        let nameless = Caller::authenticated("ada", ["reader"]);
-        assert!(matches!(access(nameless), ColumnAccess::Nowhere));
+        for nobody in [Caller::authenticated("ada", ["reader"]), Caller::Anonymous] {
+            assert!(matches!(access(nobody), ColumnAccess::Nowhere));
+        }
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub struct QueryDescriptor {
     pub roles: &'static [&'static str],
     /// True if the application does not warn at its start when no token has one of the roles.
     pub role_without_token: bool,
+    /// True if everybody may send the query without a credential, also if the service authenticates callers.
+    pub public: bool,
     /// The rule about the owner, if there is one.
     pub owner: Option<OwnerRule>,
     /// The place of the query's declaration in the source code.
@@ -96,6 +98,7 @@ impl QueryDescriptor {
             compared_columns: Q::COMPARED_COLUMNS,
             roles: Q::ROLES,
             role_without_token: Q::ROLE_WITHOUT_TOKEN,
+            public: Q::PUBLIC,
             owner: Q::OWNER,
             declaration: Q::DECLARATION,
             describe: Q::describe,

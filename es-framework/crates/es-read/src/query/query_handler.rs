@@ -65,6 +65,8 @@ pub trait Query: Sized + Send + 'static {
     const ROLES: &'static [&'static str] = &[];
     /// True if the application does not warn at its start when no token has one of the roles.
     const ROLE_WITHOUT_TOKEN: bool = false;
+    /// True if everybody may send the query without a credential, also if the service authenticates callers.
+    const PUBLIC: bool = false;
     /// The rule about the owner, if there is one.
     const OWNER: Option<OwnerRule> = None;
     /// The place of the query's declaration in the source code.

@@ -169,6 +169,12 @@ impl QueryRoute {
         matches!(self.declared_query(), Some(query) if query.role_without_token)
     }
 
+    /// Returns whether everybody may send the query without a credential, also if the service authenticates callers.
+    #[must_use]
+    pub const fn is_public(&self) -> bool {
+        matches!(self.declared_query(), Some(query) if query.public)
+    }
+
     const fn declared_query(&self) -> Option<&QueryDescriptor> {
         match &self.target {
             QueryRouteTarget::Query(query) => Some(query),

@@ -1,7 +1,10 @@
-// One field of a form: its name, its type, its input and its error.
+// One field of a form: its name, its type, its input and its error. The members of an object are fields of their own.
 
-import { valueSchema } from "./description.js";
+import { membersOf, valueSchema } from "./description.js";
 import { element, prose } from "./dom.js";
+
+// Objects below this depth are written as JSON, because a type can contain itself.
+const MAX_DEPTH = 4;
 
 let count = 0;
 
@@ -85,8 +88,49 @@ function read(text, schema) {
   }
 }
 
-export function field({ name, schema: given, required, description, example }) {
-  const schema = valueSchema(given);
+export function field(given, depth = 0) {
+  const schema = valueSchema(given.schema);
+  const isObject = schema.type === "object" && Object.keys(schema.properties ?? {}).length > 0;
+  return isObject && depth < MAX_DEPTH ? objectField(given, schema, depth) : valueField(given, schema);
+}
+
+// The fields of an object. An optional object is left out if none of them has a value.
+function objectField({ name, required, description, example }, schema, depth) {
+  const values = example ?? schema.examples?.[0] ?? {};
+  const fields = membersOf(schema).map((member) => field({ ...member, example: values[member.name] }, depth + 1));
+  const error = element("p", { class: "error", hidden: true });
+  const text = description ?? schema.description ?? "";
+  const node = element(
+    "fieldset",
+    { tabindex: -1 },
+    element("legend", {}, name, required ? undefined : element("span", { class: "muted" }, " optional")),
+    text ? element("p", { class: "muted" }, ...prose(text)) : undefined,
+    ...fields.map((one) => one.node),
+    error,
+  );
+  const value = () => {
+    const known = fields.map((one) => [one.name, one.value()]).filter(([, member]) => member !== undefined);
+    return known.length > 0 || required ? Object.fromEntries(known) : undefined;
+  };
+  return {
+    name,
+    node,
+    value,
+    text: () => JSON.stringify(value()) ?? "",
+    invalid: () => fields.map((one) => one.invalid()).find(Boolean) ?? (error.hidden ? undefined : node),
+    complain(message, [member, ...rest] = []) {
+      const found = fields.find((one) => one.name === member);
+      if (!message) {
+        fields.forEach((one) => one.complain());
+      }
+      found?.complain(message, rest);
+      error.textContent = found ? "" : (message ?? "");
+      error.hidden = !error.textContent;
+    },
+  };
+}
+
+function valueField({ name, required, description, example }, schema) {
   count += 1;
   const id = `field-${count}`;
   const described = `${id}-hint ${id}-error`;
@@ -126,7 +170,7 @@ export function field({ name, schema: given, required, description, example }) {
   return {
     name,
     node,
-    input,
+    invalid: () => (input.hasAttribute("aria-invalid") ? input : undefined),
     text: () => input.value,
     value: () => (input.value === "" ? undefined : read(input.value, schema)),
     complain(message) {

@@ -67,12 +67,15 @@ function complain(fields, answer) {
   }
   const problem = JSON.parse(answer.text);
   for (const { pointer, message } of problem.errors ?? []) {
-    const name = pointer.split("/")[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
-    fields.members?.find((one) => one.name === name)?.complain(message);
+    const [name, ...rest] = pointer
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+    fields.members?.find((one) => one.name === name)?.complain(message, rest);
   }
   const said = /^the (?:parameter|header) (\S+) (.*)$/.exec(problem.detail ?? "");
   all.find((one) => one.name === said?.[1])?.complain(said?.[2]);
-  return all.find((one) => one.input.hasAttribute("aria-invalid"));
+  return all.map((one) => one.invalid()).find(Boolean);
 }
 
 function curl(text) {
@@ -126,7 +129,7 @@ export function page(operation, token) {
     try {
       const answer = await send(request);
       output.replaceChildren(show(answer, operation), curl(asCurl(request)));
-      complain(fields, answer)?.input.focus();
+      complain(fields, answer)?.focus();
     } catch (error) {
       output.replaceChildren(showFailure(error), curl(asCurl(request)));
     } finally {

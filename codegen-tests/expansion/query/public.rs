@@ -1,0 +1,5 @@
+#[derive(Query)]
+#[query(path = "/books/{id}", row = BookCopy, role = public)]
+struct FindCopy {
+    id: Uuid,
+}
