@@ -44,7 +44,7 @@ pub struct GroupQuery<'a, R, C> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "rows of `{R}` are not grouped by `{Self}`",
-    label = "these are no columns of the row",
+    label = "rows cannot be grouped by this",
     note = "write an array of columns of one type such as `[Booking::hall()]`, or a tuple of two to four columns such as `(Booking::hall(), Booking::month())`; all of them name columns of the read model whose rows are grouped"
 )]
 pub trait GroupColumns<R>: Send {
