@@ -247,7 +247,7 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # `#[key]` above a field
 ///
-/// The field that tells the rows apart: a text, a UUID or a whole number.
+/// The field that tells the rows apart: a text, a UUID, a whole number or a date.
 ///
 /// # `#[index]` above a field
 ///

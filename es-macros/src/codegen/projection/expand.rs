@@ -193,9 +193,10 @@ fn key_of_function(path: &Path, step: &ProjectionStep, framework: &Framework) ->
         let element = local("element", span);
         quote!(#element,)
     });
-    let recorded = step
-        .takes_recorded
-        .then(|| quote_spanned!(span=> , event.recorded()));
+    let recorded = step.takes_recorded.then(|| {
+        let event = Ident::new("event", span.resolved_at(Span::call_site()));
+        quote_spanned!(span=> , #event.recorded())
+    });
     let framework = framework.with_span(span);
     quote_spanned! {span=>
         #framework::projection::RowKey::from_key::<Self>(#path(#element #happened #recorded))

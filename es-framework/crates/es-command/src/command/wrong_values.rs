@@ -8,7 +8,7 @@ use serde_path_to_error::Segment;
 use super::{Violation, json_members::JsonMembers};
 use es_event::{json_pointer::push_member, time_text};
 
-/// The number of wrong values at which a request is read no more. It limits what a hostile request costs.
+/// The number of wrong values after which the search ends. It limits what a hostile request costs.
 const MAX_READS: usize = 32;
 
 /// Reads JSON, and otherwise says of each value at fault which rule it breaks, and where.
@@ -179,8 +179,8 @@ fn message_of(error: &serde_json::Error) -> String {
     message
 }
 
-/// Returns the rule of times or dates if the text at the path was refused because of it. Which of them the type has,
-/// shows when a date is read at its place.
+/// Returns the rule of times or dates if the text at the path was refused because of it. A date in its place tells
+/// which of them the type has.
 fn broken_time_rule(
     json: &str,
     path: &[PathStep],
