@@ -248,7 +248,7 @@ pub fn handler(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # `#[key]` above a field
 ///
-/// The field that tells the rows apart: a text, a UUID or a whole number.
+/// The field that tells the rows apart: a text, a UUID, a whole number or a date.
 ///
 /// # `#[index]` above a field
 ///
@@ -296,7 +296,9 @@ pub fn derive_read_model(item: TokenStream) -> TokenStream {
 /// | `fn (row: Option<Self>, event: &E) -> Option<Self>` | begins, changes or ends |
 ///
 /// The key of the row stands in the event's subject, as `#[read_model(subject = …)]` says; events of other subjects do not change this read model. `#[key(book)]` above a function takes the key
-/// from the event's field of this name, whatever the subject.
+/// from the event's field of this name, whatever the subject. `#[key(with = month_of)]` calls a function that computes the
+/// key: it takes references to what the function of the projection takes besides the row, and returns the key or, of several
+/// fields, a tuple.
 ///
 /// `#[each(seats)]` above a function changes a row for each element of the event's list of this name, up to 1,024 rows. The
 /// function takes the element before the event: `fn reserved(&mut self, seat: &Uuid, event: &SeatsReservedEvent)`. The

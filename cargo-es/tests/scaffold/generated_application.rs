@@ -21,7 +21,7 @@ const FIRST: &str =
     "--command BookAppointment --event AppointmentBooked --subject /appointments/{id}";
 
 /// The types of fields, with their JSON.
-const TYPES: [(&str, &str); 8] = [
+const TYPES: [(&str, &str); 9] = [
     ("Uuid", r#""0190a1b2-0000-7000-8000-000000000001""#),
     ("String", r#""text""#),
     ("bool", "true"),
@@ -30,6 +30,7 @@ const TYPES: [(&str, &str); 8] = [
     ("u32", "1"),
     ("f64", "0.5"),
     ("Timestamp", r#""2026-07-29T12:00:00Z""#),
+    ("Date", r#""2026-07-29""#),
 ];
 
 /// Events that a person has laid out in other ways than the templates do.

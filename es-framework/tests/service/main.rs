@@ -12,6 +12,7 @@
 
 mod authentication;
 mod books;
+mod calendar_days;
 mod changed_meanwhile;
 mod console_pages;
 mod dry_run;

@@ -24,7 +24,7 @@ pub struct Title {
 }
 
 impl Title {
-    fn from_copies(copies: Group<String, 3, Vec<Uuid>>) -> Self {
+    fn from_copies(copies: Group<[String; 3], Vec<Uuid>>) -> Self {
         let [title, author, isbn] = copies.key;
         Self {
             isbn,

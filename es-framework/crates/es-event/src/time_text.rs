@@ -12,8 +12,8 @@ pub const PATTERN: &str = r"^(000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-8]\d{3}|9[0-8]\d\
 /// The rule of a date, for clients.
 pub const DATE_RULE: &str = "must be a date such as 2026-07-01, from the year 0 to the year 9999";
 
-/// The rule of a text that is neither a point in time nor a date, where the type of the value is unknown.
-pub const EITHER_RULE: &str = "must be a point in time such as 2026-07-01T12:00:00Z, from the year 0 to the year 9998, with at most nine digits of a second, or a date such as 2026-07-01 if the description of the API says so";
+/// A text that is a date, and no point in time.
+pub const ANY_DATE: &str = "2026-07-01";
 
 /// The rule of a date as a pattern beside `"format": "date"`.
 pub const DATE_PATTERN: &str = r"^\d{4}-\d\d-\d\d$";
@@ -43,19 +43,13 @@ pub fn check_date(date: Date) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the rule that a text breaks if it was refused with this message, as a point in time or as a date.
+/// Returns true if a text was refused with this message as a point in time or as a date.
 #[must_use]
-pub fn broken_rule(text: &str, message: &str) -> Option<&'static str> {
+pub fn is_refusal(text: &str, message: &str) -> bool {
     let time = text.parse::<Timestamp>().err();
     let date = text.parse::<Date>().err();
-    let is_refused =
-        |error: Option<jiff::Error>| error.is_some_and(|error| error.to_string() == message);
-    match (is_refused(time), is_refused(date)) {
-        (true, true) => Some(EITHER_RULE),
-        (true, false) => Some(RULE),
-        (false, true) => Some(DATE_RULE),
-        (false, false) => None,
-    }
+    let mut errors = [time, date].into_iter().flatten();
+    errors.any(|error| error.to_string() == message)
 }
 
 #[cfg(test)]

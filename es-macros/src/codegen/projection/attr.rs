@@ -2,20 +2,28 @@
 
 use proc_macro2::Span;
 use syn::{
-    Attribute, Ident, Meta, Token,
-    parse::{ParseStream, Parser as _},
+    Attribute, Ident, Meta, Path, Token,
+    parse::{Parse, ParseStream, Parser as _},
     punctuated::Punctuated,
 };
 
 use crate::codegen::errors::Errors;
 
 /// The attributes above one function.
-#[derive(Default)]
 pub(crate) struct StepAttributes {
-    /// The fields that are the key of the row; empty without `#[key(…)]`.
-    pub(crate) key: Vec<KeyField>,
+    pub(crate) key: StepKey,
     /// The field of the event with a list of elements, each of which changes a row.
     pub(crate) list: Option<Ident>,
+}
+
+/// The place where an event has the key of the row that it changes.
+pub(crate) enum StepKey {
+    /// The subject of the event, because there is no `#[key(…)]`.
+    Subject,
+    /// The fields of the event or of the element: `#[key(doctor, day)]`.
+    Fields(Vec<KeyField>),
+    /// The result of a function: `#[key(with = month_of)]`.
+    Function(Path),
 }
 
 /// A field of a key: `day`, `event.doctor`, or `element` for a whole element.
@@ -44,8 +52,9 @@ impl KeyField {
     }
 }
 
-const KEY: &str = "name the field of the event that is the key of its row: write `#[key(book)]`, or `#[key(doctor, day)]` for a key of two fields";
-const KEY_OF_EACH: &str = "name the field of the element that is the key of its row: write `#[key(number)]`; for a key of two fields, write `#[key(event.hall, number)]` or `#[key(event.hall, element)]`";
+const KEY: &str = "name the field of the event that is the key of its row: write `#[key(book)]`, `#[key(doctor, day)]` for a key of two fields, or `#[key(with = month_of)]` for a key that a function computes";
+const KEY_OF_EACH: &str = "name the field of the element that is the key of its row: write `#[key(number)]`; for a key of two fields, write `#[key(event.hall, number)]` or `#[key(event.hall, element)]`; for a key that a function computes, write `#[key(with = month_of)]`";
+const WHOLE_KEY: &str = "the function computes the whole key of the row: write `#[key(with = month_of)]` alone, and let it return a tuple for a key of several fields";
 const LIST: &str = "name the field of the event with the list: write `#[each(books)]`";
 
 /// Parses the attributes above one function.
@@ -55,7 +64,9 @@ pub(crate) fn parse_step_attributes(attrs: &[Attribute], errors: &mut Errors) ->
     let one_list = "a function takes the elements of one list: remove this `#[each(…)]`";
     let list = find_only(attrs, "each", one_list, errors);
     StepAttributes {
-        key: key.map_or_else(Vec::new, |key| parse_key(key, list.is_some(), errors)),
+        key: key.map_or(StepKey::Subject, |key| {
+            parse_key(key, list.is_some(), errors)
+        }),
         list: list.and_then(|list| parse_list(list, errors)),
     }
 }
@@ -86,24 +97,53 @@ fn parse_list(attr: &Attribute, errors: &mut Errors) -> Option<Ident> {
     field
 }
 
-/// Parses the fields of a key.
-fn parse_key(attr: &Attribute, has_list: bool, errors: &mut Errors) -> Vec<KeyField> {
-    let names: fn(ParseStream<'_>) -> _ = Punctuated::<Ident, Token![.]>::parse_separated_nonempty;
-    let parser =
-        |input: ParseStream<'_>| Punctuated::<_, Token![,]>::parse_terminated_with(input, names);
-    let written = match &attr.meta {
+/// A part of `#[key(…)]`.
+enum KeyPart {
+    /// `day`, or `event.doctor`.
+    Field(Vec<Ident>),
+    /// `with = month_of`
+    With(Ident, Path),
+}
+
+impl Parse for KeyPart {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek2(Token![=]) {
+            let names = Punctuated::<Ident, Token![.]>::parse_separated_nonempty(input)?;
+            return Ok(Self::Field(names.into_iter().collect()));
+        }
+        let word: Ident = input.parse()?;
+        if word != "with" {
+            return Err(input.error("expected `with`"));
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Self::With(word, input.parse()?))
+    }
+}
+
+/// Parses the fields of a key, or the function that computes it.
+fn parse_key(attr: &Attribute, has_list: bool, errors: &mut Errors) -> StepKey {
+    let parser = Punctuated::<KeyPart, Token![,]>::parse_terminated;
+    let parts = match &attr.meta {
         Meta::List(list) => parser.parse2(list.tokens.clone()).unwrap_or_default(),
         Meta::Path(_) | Meta::NameValue(_) => Punctuated::new(),
     };
-    let is_alone = written.len() == 1;
-    let names_of_fields = written.into_iter();
-    let fields =
-        names_of_fields.map(|names| key_field(names.into_iter().collect(), has_list, is_alone));
-    match fields.collect::<Option<Vec<_>>>() {
-        Some(fields) if !fields.is_empty() => fields,
+    let is_alone = parts.len() == 1;
+    let mut fields = Vec::new();
+    for part in parts {
+        match part {
+            KeyPart::Field(names) => fields.push(key_field(names, has_list, is_alone)),
+            KeyPart::With(_, path) if is_alone => return StepKey::Function(path),
+            KeyPart::With(word, _) => {
+                errors.record(word, WHOLE_KEY);
+                return StepKey::Subject;
+            }
+        }
+    }
+    match fields.into_iter().collect::<Option<Vec<_>>>() {
+        Some(fields) if !fields.is_empty() => StepKey::Fields(fields),
         _ => {
             errors.record(attr, if has_list { KEY_OF_EACH } else { KEY });
-            Vec::new()
+            StepKey::Subject
         }
     }
 }

@@ -7,7 +7,7 @@ use syn::{
     Attribute, Ident, ImplItemFn, PatType, ReceiverKind, ReturnType, Type, spanned::Spanned as _,
 };
 
-use super::attr::{self, KeyField, StepAttributes};
+use super::attr::{self, KeyField, StepAttributes, StepKey};
 use crate::codegen::{
     annotated_impl::{AnnotatedImpl, BlockFunction},
     annotated_item,
@@ -36,8 +36,7 @@ pub(crate) struct ProjectionStep {
     pub(crate) by_reference: bool,
     /// True if the function also takes the stored event.
     pub(crate) takes_recorded: bool,
-    /// The fields of the event, or of the element, that are the key; empty if the subject contains the key.
-    pub(crate) key: Vec<KeyField>,
+    pub(crate) key: StepKey,
     /// The list in the event, if the function changes a row for each of its elements.
     pub(crate) each: Option<EachElement>,
     pub(crate) shape: StepShape,
@@ -54,7 +53,7 @@ pub(crate) struct EachElement {
 impl ProjectionStep {
     /// Returns true if the subject of the event contains the key.
     pub(crate) const fn has_key_in_subject(&self) -> bool {
-        self.key.is_empty()
+        matches!(self.key, StepKey::Subject)
     }
 }
 
@@ -150,8 +149,8 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ProjectionStep>
         None => (None, parameters),
         Some(list) => {
             let (element, others) = element_of_list(&sig.ident, parameters, errors)?;
-            if key.is_empty() {
-                key.push(KeyField::whole_element(element.span()));
+            if matches!(key, StepKey::Subject) {
+                key = StepKey::Fields(vec![KeyField::whole_element(element.span())]);
             }
             (Some(EachElement { list, element }), others)
         }

@@ -1,11 +1,11 @@
 //! Generates the code of a projection that passed the checks.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, ItemImpl, Type, spanned::Spanned as _};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Attribute, ItemImpl, Path, Type, spanned::Spanned as _};
 
 use super::{
-    attr::{KeyField, KeySource},
+    attr::{KeyField, KeySource, StepKey},
     check::{CheckedProjection, EachElement, ProjectionStep, StepShape},
 };
 use crate::codegen::framework::Framework;
@@ -114,61 +114,92 @@ fn step_code(step: &ProjectionStep, framework: &Framework) -> TokenStream {
     }
 }
 
-/// Returns the closures that find the list and the keys. The compiler reports a field of another type at the attribute.
+/// Returns the closures that find the list and the keys. The compiler reports a field or a result of another type at the
+/// attribute.
 fn key(step: &ProjectionStep, framework: &Framework) -> Option<TokenStream> {
-    if step.has_key_in_subject() {
-        return None;
-    }
     let event = &step.event;
     let list = step.each.as_ref().map(|each| {
         let field = &each.list;
-        let value = Ident::new("happened", field.span().resolved_at(Span::mixed_site()));
+        let value = local("happened", field.span());
         let found = quote_spanned!(field.span()=> &#value.#field);
         quote!(|#value: &#event| #found,)
     });
-    let fields: Vec<_> = step.key.iter().map(borrow_key_field).collect();
-    let span = step
-        .key
-        .first()
-        .map_or(event.span(), |field| field.name.span());
+    let (row_key, span, [uses_event, uses_element]) = match &step.key {
+        StepKey::Subject => return None,
+        StepKey::Fields(fields) => {
+            let span = fields
+                .first()
+                .map_or(event.span(), |field| field.name.span());
+            let of_event = |field: &KeyField| field.source == KeySource::Event;
+            let uses = [fields.iter().any(of_event), !fields.iter().all(of_event)];
+            (key_of_fields(fields, span, framework), span, uses)
+        }
+        StepKey::Function(path) => {
+            let row_key = key_of_function(path, step, framework);
+            (row_key, path.span(), [true, true])
+        }
+    };
+    let each = step.each.as_ref();
+    let closure = each.map_or(span, |each| each.element.span());
+    let parameter = |is_used: bool, name| {
+        let variable = is_used.then(|| local(name, Span::call_site()));
+        variable.map_or(quote!(_), ToTokens::into_token_stream)
+    };
+    let happened = parameter(uses_event, "happened");
+    let element = each.map(|each| {
+        let name = parameter(uses_element, "element");
+        let element = &each.element;
+        quote!(#name: &#element,)
+    });
+    let key = quote_spanned!(closure=> |#element #happened: &#event| #row_key,);
+    Some(quote!(#list #key))
+}
+
+/// Returns a variable of the generated code, which hides no name of the application.
+fn local(name: &str, span: Span) -> Ident {
+    Ident::new(name, span.resolved_at(Span::mixed_site()))
+}
+
+/// Returns the expression of the key that these fields are.
+fn key_of_fields(fields: &[KeyField], span: Span, framework: &Framework) -> TokenStream {
+    let fields: Vec<_> = fields.iter().map(borrow_key_field).collect();
     let fields = match fields.as_slice() {
         [only] => quote!(#only),
         fields => quote_spanned!(span=> (#(#fields),*)),
     };
     let path = framework.with_span(span);
     let from_fields = quote_spanned!(span=> #path::projection::RowKey::from_fields::<Self>);
-    let needs = |is_used: bool, name| if is_used { name } else { quote!(_) };
-    let each = step.each.as_ref();
-    let closure = each.map_or(span, |each| each.element.span());
-    let has_event = step
-        .key
-        .iter()
-        .any(|field| field.source == KeySource::Event);
-    let has_element = step
-        .key
-        .iter()
-        .any(|field| field.source != KeySource::Event);
-    let happened = needs(has_event, quote!(happened));
-    let element = step.each.as_ref().map(|each| {
-        let name = needs(has_element, quote!(element));
-        let element = &each.element;
-        quote!(#name: &#element,)
-    });
-    let key = quote_spanned!(closure=> |#element #happened: &#event| #from_fields(#fields),);
-    Some(quote!(#list #key))
+    quote!(#from_fields(#fields))
 }
 
 /// Borrows a field of a key from the variables `happened` and `element`.
 fn borrow_key_field(field: &KeyField) -> TokenStream {
     let KeyField { source, name } = field;
-    let text = match source {
-        KeySource::Event => "happened",
-        KeySource::Element | KeySource::WholeElement => "element",
+    let variable = match source {
+        KeySource::Event => local("happened", name.span()),
+        KeySource::Element | KeySource::WholeElement => local("element", name.span()),
     };
-    let variable = Ident::new(text, name.span().resolved_at(Span::call_site()));
     match source {
         KeySource::WholeElement => quote!(#variable),
         KeySource::Event | KeySource::Element => quote_spanned!(name.span()=> &#variable.#name),
+    }
+}
+
+/// Returns the expression of the key that a function computes from what the step takes besides the row.
+fn key_of_function(path: &Path, step: &ProjectionStep, framework: &Framework) -> TokenStream {
+    let span = path.span();
+    let happened = local("happened", span);
+    let element = step.each.as_ref().map(|_| {
+        let element = local("element", span);
+        quote!(#element,)
+    });
+    let recorded = step.takes_recorded.then(|| {
+        let event = Ident::new("event", span.resolved_at(Span::call_site()));
+        quote_spanned!(span=> , #event.recorded())
+    });
+    let framework = framework.with_span(span);
+    quote_spanned! {span=>
+        #framework::projection::RowKey::from_key::<Self>(#path(#element #happened #recorded))
     }
 }
 

@@ -60,7 +60,7 @@ const ALONE: [(&str, &str); 2] = [
     ),
     (
         "key",
-        "the key of a row is this field: write `#[key]` alone",
+        "the key of a row is this field: write `#[key]` alone; `#[key(with = month_of)]` stands above the functions of the projection",
     ),
 ];
 

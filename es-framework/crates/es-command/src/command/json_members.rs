@@ -20,6 +20,11 @@ impl JsonMembers {
         removed.map(|(_, json)| json).collect()
     }
 
+    /// Puts a member before all others.
+    pub(super) fn push_front(&mut self, name: &str, json: Box<RawValue>) {
+        self.0.insert(0, (name.to_owned(), json));
+    }
+
     /// Appends a member.
     pub(super) fn push(&mut self, name: &str, json: Box<RawValue>) {
         self.0.push((name.to_owned(), json));

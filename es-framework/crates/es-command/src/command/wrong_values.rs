@@ -8,7 +8,7 @@ use serde_path_to_error::Segment;
 use super::{Violation, json_members::JsonMembers};
 use es_event::{json_pointer::push_member, time_text};
 
-/// The number of times that a request is read. It limits what a hostile request costs.
+/// The number of wrong values after which the search ends. It limits what a hostile request costs.
 const MAX_READS: usize = 32;
 
 /// Reads JSON, and otherwise says of each value at fault which rule it breaks, and where.
@@ -39,7 +39,7 @@ fn find_wrong_values(json: &str, read: ReadFunction<'_>) -> Vec<Violation> {
         };
         let mut path: Vec<_> = error.path().iter().filter_map(PathStep::of).collect();
         let place = before_removals(&path, &removed);
-        let (missing, message) = describe_error(&json, &path, error.inner());
+        let (missing, message) = describe_error(&json, &path, error.inner(), read);
         let mut named = place.clone();
         named.extend(missing.map(PathStep::Member));
         // An object that lacks what was removed from it is not at fault.
@@ -115,7 +115,7 @@ fn before_removals(path: &[PathStep], removed: &[Vec<PathStep>]) -> Vec<PathStep
 /// what was removed. `None` if nothing but the whole is there.
 fn remove_nearest(json: &str, path: &mut Vec<PathStep>) -> Option<Box<RawValue>> {
     while !path.is_empty() {
-        if let Some(rest) = remove(json, path) {
+        if let Some(rest) = rewrite(json, path, None) {
             return Some(rest);
         }
         path.pop();
@@ -123,24 +123,28 @@ fn remove_nearest(json: &str, path: &mut Vec<PathStep>) -> Option<Box<RawValue>>
     None
 }
 
-fn remove(json: &str, path: &[PathStep]) -> Option<Box<RawValue>> {
-    let (first, inside) = path.split_first()?;
+/// Returns the JSON with another value at a path, or without the value. What has changed is read before its siblings.
+fn rewrite(json: &str, path: &[PathStep], replacement: Option<&str>) -> Option<Box<RawValue>> {
+    let Some((first, inside)) = path.split_first() else {
+        return RawValue::from_string(replacement?.to_owned()).ok();
+    };
+    let is_removal = inside.is_empty() && replacement.is_none();
     match first {
         PathStep::Member(name) => {
             let mut members: JsonMembers = serde_json::from_str(json).ok()?;
             let value = members.remove_all(name).pop()?;
-            if !inside.is_empty() {
-                members.push(name, remove(value.get(), inside)?);
+            if !is_removal {
+                members.push_front(name, rewrite(value.get(), inside, replacement)?);
             }
             to_raw_value(&members).ok()
         }
         PathStep::Element(index) => {
             let mut elements: Vec<Box<RawValue>> = serde_json::from_str(json).ok()?;
             let element = elements.get_mut(*index)?;
-            if inside.is_empty() {
+            if is_removal {
                 elements.remove(*index);
             } else {
-                *element = remove(element.get(), inside)?;
+                *element = rewrite(element.get(), inside, replacement)?;
             }
             to_raw_value(&elements).ok()
         }
@@ -152,13 +156,9 @@ fn describe_error(
     json: &str,
     path: &[PathStep],
     error: &serde_json::Error,
+    read: ReadFunction<'_>,
 ) -> (Option<String>, String) {
-    let message = error.to_string();
-    // The pointer replaces the line and column.
-    let message = message
-        .rfind(" at line ")
-        .and_then(|end| message.get(..end))
-        .unwrap_or(&message);
+    let message = message_of(error);
     // Serde reports a missing member at its object. A form shows the message at the member.
     let missing = message
         .strip_prefix("missing field `")
@@ -166,16 +166,42 @@ fn describe_error(
     match missing {
         Some(member) => (Some(member.to_owned()), "is missing".to_owned()),
         None => {
-            let rule = broken_time_rule(json, path, message);
-            (None, rule.unwrap_or(message).to_owned())
+            let rule = broken_time_rule(json, path, &message, read);
+            (None, rule.map_or(message, str::to_owned))
         }
     }
 }
 
-/// Returns the rule of times or dates if the text at the path was refused because of it.
-fn broken_time_rule(json: &str, path: &[PathStep], message: &str) -> Option<&'static str> {
+/// Returns the message without the line and the column, which the pointer replaces.
+fn message_of(error: &serde_json::Error) -> String {
+    let mut message = error.to_string();
+    message.truncate(message.rfind(" at line ").unwrap_or(message.len()));
+    message
+}
+
+/// Returns the rule of times or dates if the text at the path was refused because of it. A date in its place tells
+/// which of them the type has.
+fn broken_time_rule(
+    json: &str,
+    path: &[PathStep],
+    message: &str,
+    read: ReadFunction<'_>,
+) -> Option<&'static str> {
     let body: serde_json::Value = serde_json::from_str(json).ok()?;
-    time_text::broken_rule(body.pointer(&pointer(path))?.as_str()?, message)
+    let text = body.pointer(&pointer(path))?.as_str()?;
+    if !time_text::is_refusal(text, message) {
+        return None;
+    }
+    let date = rewrite(json, path, Some(&format!("\"{}\"", time_text::ANY_DATE)))?;
+    let refused = read(date.get()).err();
+    let refused = refused.map(|error| message_of(error.inner()));
+    let is_time =
+        refused.is_some_and(|message| time_text::is_refusal(time_text::ANY_DATE, &message));
+    Some(if is_time {
+        time_text::RULE
+    } else {
+        time_text::DATE_RULE
+    })
 }
 
 #[cfg(test)]

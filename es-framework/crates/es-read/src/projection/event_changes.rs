@@ -110,7 +110,7 @@ impl<R: ReadModel> RowChange<R> {
     pub fn put_on_each<E: Event, T: 'static, L: ElementList<T> + 'static>(
         event: &EventView<'_>,
         list: fn(&E) -> &L,
-        key: fn(&T, &E) -> Result<RowKey, KeyError>,
+        key: impl Fn(&T, &E) -> Result<RowKey, KeyError>,
         row: impl Fn(&T, &E) -> R + Send + Sync + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
         let change = move |_: Option<R>, element: &T, happened: &E| Some(row(element, happened));
@@ -126,7 +126,7 @@ impl<R: ReadModel> RowChange<R> {
     pub fn compute_on_each<E: Event, T: 'static, L: ElementList<T> + 'static>(
         event: &EventView<'_>,
         list: fn(&E) -> &L,
-        key: fn(&T, &E) -> Result<RowKey, KeyError>,
+        key: impl Fn(&T, &E) -> Result<RowKey, KeyError>,
         change: impl Fn(Option<R>, &T, &E) -> Option<R> + Send + Sync + 'static,
     ) -> Result<Vec<Self>, ProjectionError> {
         let shared = Arc::new((event.payload::<E>()?, change));

@@ -14,7 +14,12 @@ use super::{ColumnType, KeyError, RowKey, column};
 /// ```
 pub trait KeyFields {
     /// References to the fields.
-    type Fields<'a>;
+    type Fields<'a>
+    where
+        Self: 'a;
+
+    /// Borrows the fields.
+    fn fields(&self) -> Self::Fields<'_>;
 
     /// Returns the key of the row.
     ///
@@ -31,6 +36,10 @@ pub trait KeyFields {
 
 impl<T: ColumnType + 'static> KeyFields for T {
     type Fields<'a> = &'a T;
+
+    fn fields(&self) -> &T {
+        self
+    }
 
     fn to_row_key(field: &T) -> Result<RowKey, KeyError> {
         RowKey::from_value(field)
@@ -55,6 +64,10 @@ macro_rules! tuples {
     ($(($($field:ident: $index:tt),*))*) => {
         $(impl<$($field: ColumnType + 'static),*> KeyFields for ($($field,)*) {
             type Fields<'a> = ($(&'a $field,)*);
+
+            fn fields(&self) -> Self::Fields<'_> {
+                ($(&self.$index,)*)
+            }
 
             fn to_row_key(fields: Self::Fields<'_>) -> Result<RowKey, KeyError> {
                 Ok(RowKey::Composite(vec![$(RowKey::from_value(fields.$index)?),*]))

@@ -101,6 +101,14 @@ impl RowKey {
     pub fn from_fields<R: ReadModel>(fields: KeyRef<'_, R>) -> Result<Self, KeyError> {
         R::Key::to_row_key(fields)
     }
+
+    /// Returns the key of a row of the read model `R`, which a function has computed: its field, or the tuple of its fields.
+    ///
+    /// # Errors
+    /// A field is neither a text nor a whole number.
+    pub fn from_key<R: ReadModel>(key: R::Key) -> Result<Self, KeyError> {
+        Self::from_fields::<R>(key.fields())
+    }
 }
 
 /// The projection of events into a read model. `#[projection]` implements it.

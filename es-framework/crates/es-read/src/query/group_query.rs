@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Aggregates, Column, Condition, OrderedValue, Page, PageParameters, QueryError, RowQuery,
-    group_selection::GroupSelection,
+    group_selection::{GroupSelection, KeyPartConversion},
 };
 use crate::projection::{Cell, ReadModel};
 
@@ -15,17 +15,95 @@ use crate::projection::{Cell, ReadModel};
 ///
 /// /// Returns each title with the ids of its copies.
 /// async fn copies_of_each<R: ReadModel>(
-///     titles: GroupQuery<'_, R, String, 1>,
+///     titles: GroupQuery<'_, R, [Column<R, String>; 1]>,
 ///     id: Column<R, Uuid>,
 ///     paging: &es_framework::query::PageParameters,
-/// ) -> Result<Page<Group<String, 1, Vec<Uuid>>>, QueryError> {
+/// ) -> Result<Page<Group<[String; 1], Vec<Uuid>>>, QueryError> {
 ///     titles.page(id.collect(), paging).await
 /// }
 /// ```
 #[derive(Debug)]
-pub struct GroupQuery<'a, R, T, const N: usize> {
-    pub(super) rows: RowQuery<'a, R>,
-    pub(super) columns: [Column<R, T>; N],
+pub struct GroupQuery<'a, R, C> {
+    rows: RowQuery<'a, R>,
+    columns: C,
+}
+
+/// The columns that rows are grouped by: an array of columns of one type, or a tuple of two to four columns of any types.
+///
+/// ```
+/// use es_framework::{prelude::*, query::{Column, Group}};
+///
+/// /// Returns how often each hall is booked in each month.
+/// async fn bookings<R: ReadModel>(
+///     context: &QueryContext<'_>,
+///     hall: Column<R, String>,
+///     month: Column<R, Date>,
+/// ) -> Result<Page<Group<(String, Date), ()>>, QueryError> {
+///     context.rows::<R>().group_by((hall, month)).page((), context.paging()).await
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "rows of `{R}` are not grouped by `{Self}`",
+    label = "rows cannot be grouped by this",
+    note = "write an array of columns of one type such as `[Booking::hall()]`, or a tuple of two to four columns such as `(Booking::hall(), Booking::month())`; all of them name columns of the read model whose rows are grouped"
+)]
+pub trait GroupColumns<R>: Send {
+    /// The values that all rows of a group have: an array or a tuple.
+    type Key;
+
+    #[doc(hidden)]
+    const CONVERSIONS: &'static [KeyPartConversion];
+
+    #[doc(hidden)]
+    fn names(&self) -> Vec<&'static str>;
+
+    #[doc(hidden)]
+    fn read(parts: Vec<Value>) -> Result<Self::Key, serde_json::Error>;
+}
+
+impl<R: ReadModel, T: OrderedValue, const N: usize> GroupColumns<R> for [Column<R, T>; N] {
+    type Key = [T; N];
+
+    const CONVERSIONS: &'static [KeyPartConversion] = {
+        assert!(N > 0, "rows are grouped by at least one column");
+        &[to_cell::<T> as KeyPartConversion; N]
+    };
+
+    fn names(&self) -> Vec<&'static str> {
+        self.iter().map(|column| column.name()).collect()
+    }
+
+    fn read(parts: Vec<Value>) -> Result<[T; N], serde_json::Error> {
+        let parts: Vec<T> = serde_json::from_value(parts.into())?;
+        parts.try_into().map_err(|_| {
+            let message = "a group has another number of columns than the query";
+            <serde_json::Error as serde::de::Error>::custom(message)
+        })
+    }
+}
+
+macro_rules! tuples_of_columns {
+    ($(($($part:ident $index:tt),*);)*) => {
+        $(impl<R: ReadModel, $($part: OrderedValue),*> GroupColumns<R> for ($(Column<R, $part>,)*) {
+            type Key = ($($part,)*);
+
+            const CONVERSIONS: &'static [KeyPartConversion] = &[$(to_cell::<$part>),*];
+
+            fn names(&self) -> Vec<&'static str> {
+                vec![$(self.$index.name()),*]
+            }
+
+            fn read(parts: Vec<Value>) -> Result<Self::Key, serde_json::Error> {
+                serde_json::from_value(parts.into())
+            }
+        })*
+    };
+}
+
+tuples_of_columns! {
+    (A 0, B 1);
+    (A 0, B 1, C 2);
+    (A 0, B 1, C 2, D 3);
 }
 
 /// Some rows that have the same values in the columns that they are grouped by.
@@ -38,9 +116,9 @@ pub struct GroupQuery<'a, R, T, const N: usize> {
 /// assert_eq!(format!("{title} by {author}"), "Emma by Jane Austen");
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group<T, const N: usize, V> {
+pub struct Group<K, V> {
     /// The values that all rows of the group have, in the order of the columns.
-    pub key: [T; N],
+    pub key: K,
     /// The number of rows.
     pub count: u64,
     /// The values of the aggregates.
@@ -51,19 +129,16 @@ impl<'a, R: ReadModel> RowQuery<'a, R> {
     /// Groups the rows that have the same values in these columns. The groups are sorted by them,
     /// whatever [`RowQuery::sort`] says. Rows without a value in one of the columns are left out.
     #[must_use]
-    pub fn group_by<T: OrderedValue, const N: usize>(
-        self,
-        columns: [Column<R, T>; N],
-    ) -> GroupQuery<'a, R, T, N> {
-        const { assert!(N > 0, "rows are grouped by at least one column") };
-        let present =
-            |rows: Self, column: &Column<R, T>| rows.filter(Condition::is_not_null(column.name()));
-        let rows = columns.iter().fold(self, present);
+    pub fn group_by<C: GroupColumns<R>>(self, columns: C) -> GroupQuery<'a, R, C> {
+        let names = columns.names().into_iter();
+        let rows = names.fold(self, |rows, column| {
+            rows.filter(Condition::is_not_null(column))
+        });
         GroupQuery { rows, columns }
     }
 }
 
-impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
+impl<R: ReadModel, C: GroupColumns<R>> GroupQuery<'_, R, C> {
     /// Returns a page of the groups, sorted by their columns, with the aggregates of their rows. A page of groups with
     /// more than 8 MiB ends before its `limit`, with a cursor.
     ///
@@ -73,25 +148,16 @@ impl<R: ReadModel, T: OrderedValue, const N: usize> GroupQuery<'_, R, T, N> {
         self,
         aggregates: A,
         paging: &PageParameters,
-    ) -> Result<Page<Group<T, N, A::Output>>, QueryError> {
-        let names = self.columns.map(Column::name);
+    ) -> Result<Page<Group<C::Key, A::Output>>, QueryError> {
         let groups = GroupSelection {
             rows: &self.rows.selection,
-            columns: &names,
-            to_cell: to_cell::<T>,
+            columns: &self.columns.names(),
+            conversions: C::CONVERSIONS,
             aggregates: aggregates.expressions(),
         };
         let page = groups.load_page(paging).await?;
         page.try_map(|mut group| {
-            let parts: Vec<T> = group
-                .key
-                .into_iter()
-                .map(serde_json::from_value)
-                .collect::<Result<_, _>>()?;
-            let key = parts.try_into().map_err(|_| {
-                let message = "a group has another number of columns than the query";
-                <serde_json::Error as serde::de::Error>::custom(message)
-            })?;
+            let key = C::read(group.key)?;
             let count = group.count;
             let values = aggregates.read(&mut group.values)?;
             Ok(Group { key, count, values })

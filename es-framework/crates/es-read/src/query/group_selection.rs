@@ -18,12 +18,15 @@ use crate::projection::{
     table_statements::{POSITION_COLUMN, quote_name},
 };
 
+/// Converts a part of a key to a cell of its column.
+pub(super) type KeyPartConversion = fn(&Value, &'static str) -> Result<Cell, QueryError>;
+
 /// The columns that rows are grouped by, and the aggregates of each group.
 pub(super) struct GroupSelection<'q> {
     pub(super) rows: &'q RowSelection<'q>,
     pub(super) columns: &'q [&'static str],
-    /// Converts a part of a key to a cell of its column.
-    pub(super) to_cell: fn(&Value, &'static str) -> Result<Cell, QueryError>,
+    /// The conversions of the parts of a key, one for each column.
+    pub(super) conversions: &'q [KeyPartConversion],
     pub(super) aggregates: Vec<&'q AggregateExpression>,
 }
 
@@ -119,9 +122,9 @@ impl GroupSelection<'_> {
 
     /// Returns the values of the compared columns that a group with this key has.
     fn key_cells(&self, table: &Table, key: &[Value]) -> Result<Vec<Cell>, QueryError> {
-        let columns = self.columns.iter().zip(key);
-        let cells = columns.map(|(column, part)| {
-            let cell = (self.to_cell)(part, column)?;
+        let columns = self.columns.iter().zip(self.conversions).zip(key);
+        let cells = columns.map(|((column, convert), part)| {
+            let cell = convert(part, column)?;
             Ok(table.compared_cell(column, cell))
         });
         cells.collect()

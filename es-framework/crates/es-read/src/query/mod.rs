@@ -34,7 +34,7 @@ pub use error::QueryError;
 #[doc(hidden)]
 pub use event_rows::{PositionedRow, browse_rows, find_row_at};
 pub use event_rows::{browse_events, find_first_by_subject};
-pub use group_query::{Group, GroupQuery};
+pub use group_query::{Group, GroupColumns, GroupQuery};
 pub use page::{Page, PageParameters};
 pub use parameter_descriptions::{ParameterDescription, ParameterDescriptions};
 pub use parameters::QueryParameters;

@@ -11,6 +11,7 @@
 
 mod aggregates;
 mod composite_keys;
+mod computed_keys;
 mod event_of_several_rows;
 #[path = "../../../../tests/support/eventually.rs"]
 mod eventually;
