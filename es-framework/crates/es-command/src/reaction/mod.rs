@@ -32,8 +32,7 @@ pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
     Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, SendFunction, StartPosition, box_call, check_services, decode_event,
-    shift_time,
+    ReactionTiming, SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
 };
 pub use error::ReactionError;
 pub use reaction_key::ReactionKey;

@@ -8,7 +8,7 @@ use es_store::backup::BackupLine;
 use super::*;
 use crate::{
     command::Parameter,
-    reaction::{MissedTimes, PendingCall, SCHEDULE_STARTED, Schedule, box_call, check_services},
+    reaction::{MissedTimes, PendingCall, SCHEDULE_STARTED, Schedule, box_call, check_call},
 };
 
 const EVENTS: &str = include_str!("fixtures/checkpoints_in_the_log.ndjson");
@@ -45,7 +45,7 @@ impl React for ParcelSender {
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
         action: ReactionAction::Call(send_parcel),
-        parameters: check_services(&[Parameter::injected::<ParcelService>("parcels")]),
+        parameters: check_call(&[Parameter::injected::<ParcelService>("parcels")], false),
         commands: Vec::new,
     }];
 }

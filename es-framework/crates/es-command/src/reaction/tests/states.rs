@@ -1,4 +1,6 @@
-//! A reaction that decides on a state: that after its event, whenever it decides.
+//! Reactions that take states: those after their event, or at their scheduled time, whenever they are executed.
+
+use std::{convert::Infallible, sync::Mutex};
 
 use super::*;
 use crate::{
@@ -77,4 +79,139 @@ async fn a_state_is_that_after_the_event_although_later_ones_are_stored() {
         "/invoices/b-1",
     ];
     assert_eq!(reminded, expected);
+}
+
+/// Writes down what it is told.
+#[derive(Default, Service)]
+struct Notebook {
+    lines: Mutex<Vec<String>>,
+}
+
+impl Notebook {
+    fn write(&self, line: String) {
+        self.lines.lock().unwrap().push(line);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let mut lines = self.lines.lock().unwrap().clone();
+        lines.sort();
+        lines
+    }
+}
+
+fn world_with_notebook(time: &str) -> (World, Arc<Notebook>) {
+    let mut world = World::at(time);
+    world.store = world.store.with_clock(world.clock.clone());
+    let notebook = Arc::new(Notebook::default());
+    world.services = world.services.with_shared(Arc::clone(&notebook));
+    (world, notebook)
+}
+
+/// Tells how often an invoice was sent, and how often all of them were.
+struct SendingNotes;
+
+#[reaction]
+impl SendingNotes {
+    async fn note(
+        event: &InvoiceSentEvent,
+        notebook: &Notebook,
+        sendings: &Sendings,
+        #[subject("/invoices", recursive)] all: Option<&Sendings>,
+    ) -> Result<(), Infallible> {
+        let all = all.map(|all| all.count);
+        notebook.write(format!("{} {} {all:?}", event.id, sendings.count));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_call_takes_the_states_after_its_event_and_is_made_once() {
+    let (world, notebook) = world_with_notebook(DUE);
+    for id in ["a", "b"] {
+        world.write(id, InvoicePaidEvent {}).await;
+    }
+    for id in ["a", "b", "a"] {
+        world.send(id).await;
+    }
+    world.write("a", InvoicePaidEvent {}).await;
+    world.catch_up::<SendingNotes>().await;
+    world.catch_up::<SendingNotes>().await;
+    let expected = ["a 1 Some(1)", "a 2 Some(3)", "b 1 Some(2)"];
+    assert_eq!(notebook.lines(), expected);
+}
+
+#[tokio::test]
+async fn a_call_without_its_state_is_not_made_and_holds_its_subject_alone() {
+    let (world, notebook) = world_with_notebook(DUE);
+    world.send("a").await;
+    world.write("b", InvoicePaidEvent {}).await;
+    world.send("b").await;
+    let (running, operator) = world.start(&[ReactionDescriptor::of::<SendingNotes>()]);
+    eventually(async || notebook.lines().len() == 1).await;
+    eventually(async || operator.held("SendingNotes") == ["/invoices/a"]).await;
+    let held = operator.progress("SendingNotes").held_keys();
+    let held = held.iter().next().unwrap();
+    // No attempt follows, as after a command that cannot be decided.
+    assert!(held.next_attempt.is_none());
+    let expected = "it cannot take event 0 on /invoices/a: /invoices/a has no state Sendings after the event or at the time of the function: take `Option<&Sendings>` if that may be";
+    assert_eq!(held.poison.to_string(), expected);
+    running.abort();
+}
+
+/// Reminds of all invoices each night, and tells of them.
+struct NightlyNotes;
+
+#[reaction]
+impl NightlyNotes {
+    #[schedule(cron = "0 0 * * *", missed = all)]
+    fn remind(
+        time: Timestamp,
+        #[subject("/invoices", recursive)] all: Option<&Sendings>,
+    ) -> Option<RemindPayerCommand> {
+        let count = all?.count;
+        let id = format!("{}-{count}", time.strftime("%F"));
+        Some(RemindPayerCommand { id })
+    }
+
+    #[schedule(cron = "0 0 * * *", missed = all)]
+    async fn note(
+        time: Timestamp,
+        #[subject("/invoices", recursive)] all: Option<&Sendings>,
+        notebook: &Notebook,
+    ) -> Result<(), Infallible> {
+        let all = all.map(|all| all.count);
+        notebook.write(format!("{} {all:?}", time.strftime("%F")));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_schedule_takes_the_states_at_each_of_its_times_also_when_they_are_met_late() {
+    let (world, notebook) = world_with_notebook("2026-07-01T12:00:00Z");
+    // The first time is met, so that the later ones are missed.
+    let times = ["2026-07-01T12:00:00Z", "2026-07-02T12:00:00Z"];
+    let times = times.map(|time| time.parse().unwrap());
+    let nightly = ReactionDescriptor::of::<NightlyNotes>();
+    let ran = crate::reaction::catch_up_at(world.runtime(), nightly, &times).await;
+    ran.unwrap();
+    world.write("a", InvoicePaidEvent {}).await;
+    for _ in 0..2 {
+        world.advance(86_400);
+        world.send("a").await;
+    }
+    world.advance(86_400);
+    world.catch_up::<NightlyNotes>().await;
+    let expected = [
+        "2026-07-02 None",
+        "2026-07-03 Some(0)",
+        "2026-07-04 Some(1)",
+        "2026-07-05 Some(2)",
+    ];
+    assert_eq!(notebook.lines(), expected);
+    let expected = [
+        "/invoices/2026-07-03-0",
+        "/invoices/2026-07-04-1",
+        "/invoices/2026-07-05-2",
+    ];
+    assert_eq!(world.reminded().await, expected);
 }
