@@ -53,6 +53,7 @@ mod reaction;
 mod read_side;
 mod scenario;
 mod scenario_runner;
+mod scenario_store;
 pub mod schema_lock;
 
 pub use expectation::CommandExpectation;

@@ -39,7 +39,7 @@ pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
 pub use rebuilt_states::{PendingCommands, box_commands};
 pub use runner::ReactionRunner;
-pub use runner::{catch_up, catch_up_at};
+pub use runner::{ClockMove, catch_up, catch_up_at};
 pub use schedule::{MissedTimes, Schedule};
 pub use schedule_start::SCHEDULE_STARTED;
 pub use step_executor::ReactionRuntime;

@@ -5,7 +5,7 @@ use std::{convert::Infallible, sync::Mutex};
 use super::*;
 use crate::{
     command::Parameter,
-    reaction::{PendingCommands, box_commands},
+    reaction::{ClockMove, PendingCommands, box_commands},
 };
 
 /// The number of times that an invoice was sent.
@@ -190,7 +190,7 @@ async fn a_schedule_takes_the_states_at_each_of_its_times_also_when_they_are_met
     let (world, notebook) = world_with_notebook("2026-07-01T12:00:00Z");
     // The first time is met, so that the later ones are missed.
     let times = ["2026-07-01T12:00:00Z", "2026-07-02T12:00:00Z"];
-    let times = times.map(|time| time.parse().unwrap());
+    let times = times.map(|time| ClockMove::Jump(time.parse().unwrap()));
     let nightly = ReactionDescriptor::of::<NightlyNotes>();
     let ran = crate::reaction::catch_up_at(world.runtime(), nightly, &times).await;
     ran.unwrap();
