@@ -1,7 +1,11 @@
 //! Scenarios of reactions with states, of time that passes, of several subjects, and of persons who are erased.
 
 // Functions that tests share also fail by panicking.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::arithmetic_side_effects
+)]
 
 use std::{
     convert::Infallible,
