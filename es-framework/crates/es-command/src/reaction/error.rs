@@ -50,7 +50,7 @@ pub enum ReactionError {
     Name(InvalidSubjectValue),
     /// The state that a function takes does not exist after the event or at the scheduled time.
     #[error(
-        "{subject} has no state {state} after the event or at the time of the function: take `Option<&{state}>` if that may be"
+        "{subject} has no state {state} after the event or at the time of the schedule: take `Option<&{state}>` if that may be"
     )]
     NoState {
         /// The name of the state.

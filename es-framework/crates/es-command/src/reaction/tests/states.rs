@@ -1,12 +1,23 @@
 //! Reactions that take states: those after their event, or at their scheduled time, whenever they are executed.
 
-use std::{convert::Infallible, sync::Mutex};
+use std::{
+    convert::Infallible,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
 
 use super::*;
 use crate::{
     command::Parameter,
     reaction::{ClockMove, PendingCommands, box_commands},
 };
+use es_event::RecordedEvent;
+use es_store::{AppendError, EventStream, ObserveOptions, Precondition, StoreError};
 
 /// The number of times that an invoice was sent.
 #[derive(Debug, State)]
@@ -153,8 +164,65 @@ async fn a_call_without_its_state_is_not_made_and_holds_its_subject_alone() {
     let held = held.iter().next().unwrap();
     // No attempt follows, as after a command that cannot be decided.
     assert!(held.next_attempt.is_none());
-    let expected = "it cannot take event 0 on /invoices/a: /invoices/a has no state Sendings after the event or at the time of the function: take `Option<&Sendings>` if that may be";
+    let expected = "it cannot take event 0 on /invoices/a: /invoices/a has no state Sendings after the event or at the time of the schedule: take `Option<&Sendings>` if that may be";
     assert_eq!(held.poison.to_string(), expected);
+    running.abort();
+}
+
+/// A store from which no state can be rebuilt while it is closed.
+#[derive(Debug)]
+struct ClosableStore {
+    inner: MemoryStore,
+    is_closed: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl EventLog for ClosableStore {
+    async fn append(
+        &self,
+        candidates: Vec<EventCandidate>,
+        preconditions: Vec<Precondition>,
+    ) -> Result<Vec<RecordedEvent>, AppendError> {
+        self.inner.append(candidates, preconditions).await
+    }
+
+    fn read(&self, subject: Subject, options: ReadOptions) -> EventStream {
+        if self.is_closed.load(Ordering::Relaxed) {
+            let (address, reason) = ("memory".into(), "it is closed".into());
+            return stream::iter([Err(StoreError::Unavailable { address, reason })]).boxed();
+        }
+        self.inner.read(subject, options)
+    }
+
+    fn observe(&self, subject: Subject, options: ObserveOptions) -> EventStream {
+        self.inner.observe(subject, options)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_waits_for_its_states_while_the_event_store_is_away_and_holds_nothing() {
+    let (world, notebook) = world_with_notebook(DUE);
+    world.write("a", InvoicePaidEvent {}).await;
+    world.send("a").await;
+    let is_closed = Arc::new(AtomicBool::new(true));
+    let store: Arc<dyn EventLog> = Arc::new(ClosableStore {
+        inner: world.store.clone(),
+        is_closed: Arc::clone(&is_closed),
+    });
+    let mut runtime = world.runtime();
+    runtime.command_resources =
+        CommandResources::new(store, "test").with_services(world.services.clone());
+    let reactions = Reactions::new([ReactionDescriptor::of::<SendingNotes>()]).unwrap();
+    let runner = ReactionRunner::new(runtime, reactions);
+    let progress = runner.progress();
+    let running = tokio::spawn(runner.run());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let progress = progress.find_progress("SendingNotes").unwrap();
+    assert_eq!(progress.held_keys().iter().count(), 0);
+    assert!(notebook.lines().is_empty());
+    is_closed.store(false, Ordering::Relaxed);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(notebook.lines(), ["a 1 Some(1)"]);
     running.abort();
 }
 
