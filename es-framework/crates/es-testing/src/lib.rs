@@ -46,6 +46,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod default_settings;
 mod difference;
 mod event_json;
 mod expectation;

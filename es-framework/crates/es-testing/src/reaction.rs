@@ -12,8 +12,8 @@ use crate::{
     difference::assert_same,
     event_json::expected_events_to_json,
     scenario::Scenario,
-    scenario_runner::{ScenarioError, ScenarioRunner, new_events_to_json, read_all},
-    scenario_store::ScenarioStore,
+    scenario_runner::{ScenarioRunner, new_events_to_json, read_all},
+    scenario_store::{ScenarioError, ScenarioStore},
 };
 use es_command::{
     command::{CommandResources, IntoDecision, Services},

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 
 use crate::{
     scenario::Scenario,
-    scenario_runner::{PastStep, ScenarioError, ScenarioRunner},
-    scenario_store::ScenarioStore,
+    scenario_runner::{PastStep, ScenarioRunner},
+    scenario_store::{ScenarioError, ScenarioStore},
 };
 use es_event::{Clock, EventId, Subject, UpcasterDescriptor, Upcasters};
 use es_read::{

@@ -4,7 +4,9 @@ use futures_util::TryStreamExt as _;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    event_json::event_to_json, expectation::CommandExpectation, scenario_store::ScenarioStore,
+    event_json::event_to_json,
+    expectation::CommandExpectation,
+    scenario_store::{ScenarioError, ScenarioStore},
 };
 use es_command::{
     command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
@@ -85,9 +87,6 @@ pub(crate) struct ScenarioRunner {
 
 /// The events of the framework are below this subject. A test does not compare them.
 const FRAMEWORK_SUBJECTS: &str = "/es-framework";
-
-/// The reason why a scenario cannot run.
-pub(crate) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ScenarioRunner {
     pub(crate) const fn new(store: ScenarioStore, subject: Subject, upcasters: Upcasters) -> Self {

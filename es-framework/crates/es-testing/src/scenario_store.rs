@@ -8,13 +8,15 @@ use std::{
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::scenario_runner::ScenarioError;
 use es_event::{Clock, EventDescriptor, Subject};
 use es_personal::{
     KeyRewrite, KeyStore, KeyStoreError, PersonKeys, PersonalData, PersonalEvents, PersonalStore,
     StoredKey, person_of,
 };
 use es_store::{EventLog, memory::MemoryStore};
+
+/// The reason why a scenario cannot run.
+pub(crate) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The event store of a scenario.
 #[derive(Debug, Clone)]

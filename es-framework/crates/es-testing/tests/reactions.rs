@@ -142,10 +142,10 @@ fn print_card(command: PrintCardCommand) -> CardPrintedEvent {
 }
 
 /// Invoices every club each month.
-struct Invoicing;
+struct MonthlyInvoices;
 
 #[reaction]
-impl Invoicing {
+impl MonthlyInvoices {
     #[schedule(cron = "0 6 1 * *")]
     fn invoice(
         time: Timestamp,
@@ -245,15 +245,18 @@ fn printed(expect: impl FnOnce()) -> String {
 
 #[test]
 fn every_club_is_invoiced_each_month() {
-    with_club().advance("1440h").reacts::<Invoicing>().then_on(
-        THE_CLUB,
-        vec![
-            invoiced("2026-02-01T06:00:00Z"),
-            invoiced("2026-03-01T06:00:00Z"),
-        ],
-    );
+    with_club()
+        .advance("1440h")
+        .reacts::<MonthlyInvoices>()
+        .then_on(
+            THE_CLUB,
+            vec![
+                invoiced("2026-02-01T06:00:00Z"),
+                invoiced("2026-03-01T06:00:00Z"),
+            ],
+        );
     let nobody = given().at(START).advance("1440h");
-    nobody.reacts::<Invoicing>().then_nothing();
+    nobody.reacts::<MonthlyInvoices>().then_nothing();
 }
 
 #[test]
@@ -263,7 +266,9 @@ fn after_an_interruption_a_schedule_follows_its_rule_for_missed_times() {
         ..invoiced("2026-03-16T12:00:00Z")
     };
     let interrupted = with_club().interrupt("1440h");
-    interrupted.reacts::<Invoicing>().then_on(THE_CLUB, late);
+    interrupted
+        .reacts::<MonthlyInvoices>()
+        .then_on(THE_CLUB, late);
 }
 
 #[test]

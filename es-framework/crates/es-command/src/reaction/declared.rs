@@ -327,17 +327,13 @@ pub const fn check_call(
 ) -> &'static [Parameter] {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
+        let is_state = matches!(first.origin, ParameterOrigin::State(_));
         assert!(
-            !is_scheduled
-                || first.subject.is_some()
-                || !matches!(first.origin, ParameterOrigin::State(_)),
+            !is_scheduled || !is_state || first.subject.is_some(),
             "a schedule has no event, so a state needs a subject: write `#[subject(\"/books\", recursive)]` before the parameter"
         );
         assert!(
-            matches!(
-                first.origin,
-                ParameterOrigin::Service(_) | ParameterOrigin::State(_)
-            ),
+            is_state || matches!(first.origin, ParameterOrigin::Service(_)),
             "an `async` function of a reaction takes its event, and references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`: let it send a command, whose handler takes the rest"
         );
         rest = others;
