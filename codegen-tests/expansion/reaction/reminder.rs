@@ -26,6 +26,14 @@ impl LoanReminder {
         mailer.mail(event.id, key).await
     }
 
+    async fn mail_guardian(
+        event: &ReaderRegisteredEvent,
+        mailer: &Mailer,
+        #[subject("/readers/{guardian}")] guardian: Option<&Reader>,
+    ) -> Result<(), MailError> {
+        mailer.mail_guardian(event.id, guardian).await
+    }
+
     async fn log(event: &ReaderRegisteredEvent) -> Result<(), LogError> {
         Ok(())
     }

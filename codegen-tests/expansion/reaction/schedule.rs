@@ -9,4 +9,20 @@ impl MorningCount {
     async fn print(printer: &Printer) -> Result<(), PrintError> {
         printer.print().await
     }
+
+    #[schedule(cron = "@monthly")]
+    fn invoice(
+        time: Timestamp,
+        #[subject("/clubs", recursive)] clubs: &Clubs,
+    ) -> Vec<InvoiceClubCommand> {
+        clubs.invoices(time)
+    }
+
+    #[schedule(cron = "@monthly")]
+    async fn report(
+        #[subject("/clubs", recursive)] clubs: &Clubs,
+        printer: &Printer,
+    ) -> Result<(), PrintError> {
+        printer.print_all(clubs).await
+    }
 }

@@ -19,7 +19,7 @@ use FunctionKind::{Call, Handler, Projection, Query, Send};
 
 /// The types that a function can take by reference, and the kinds of functions that can.
 const REFERENCES: [(&str, &[FunctionKind]); 9] = [
-    ("states (`#[derive(State)]`)", &[Handler, Send]),
+    ("states (`#[derive(State)]`)", &[Handler, Send, Call]),
     ("the `QueryContext`", &[Query]),
     ("settings (`#[derive(Settings)]`)", &[Handler, Call, Query]),
     (

@@ -247,6 +247,16 @@ mod parameters_of_a_schedule {
         StockCountedEvent {}
     }
 
+    #[derive(State)]
+    struct Stock {}
+
+    #[evolve]
+    impl Stock {
+        fn counted(_: &StockCountedEvent) -> Self {
+            Self {}
+        }
+    }
+
     struct MorningCount;
 
     #[reaction]
@@ -259,6 +269,16 @@ mod parameters_of_a_schedule {
         #[schedule(cron = "0 6 * * *")]
         fn count_again(_: Timestamp, _: &Clock) -> CountStockCommand {
             CountStockCommand { day: String::new() }
+        }
+
+        #[schedule(cron = "0 6 * * *")]
+        fn count_of_a_hall(#[subject("/halls/{id}")] _: &Stock) -> CountStockCommand {
+            CountStockCommand { day: String::new() }
+        }
+
+        #[schedule(cron = "0 6 * * *")]
+        async fn print(_: Timestamp, _: Option<&Stock>) -> Result<(), std::io::Error> {
+            Ok(())
         }
     }
 }

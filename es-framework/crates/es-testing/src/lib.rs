@@ -46,6 +46,7 @@
 #![warn(unreachable_pub)]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+mod default_settings;
 mod difference;
 mod event_json;
 mod expectation;
@@ -53,6 +54,7 @@ mod reaction;
 mod read_side;
 mod scenario;
 mod scenario_runner;
+mod scenario_store;
 pub mod schema_lock;
 
 pub use expectation::CommandExpectation;

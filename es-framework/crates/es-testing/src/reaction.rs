@@ -1,15 +1,19 @@
 //! Tests of reactions: runs a reaction on the events of a scenario, over an in-memory store.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    panic::Location,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
 
-use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 
 use crate::{
     difference::assert_same,
     event_json::expected_events_to_json,
     scenario::Scenario,
-    scenario_runner::{FRAMEWORK_SUBJECTS, ScenarioError, ScenarioRunner, recorded_event_to_json},
+    scenario_runner::{ScenarioRunner, new_events_to_json, read_all},
+    scenario_store::{ScenarioError, ScenarioStore},
 };
 use es_command::{
     command::{CommandResources, IntoDecision, Services},
@@ -19,7 +23,7 @@ use es_command::{
     },
 };
 use es_event::{DecodeError, RecordedEvent, Subject, UpcasterDescriptor, Upcasters};
-use es_store::{EventLog, ReadOptions, memory::MemoryStore};
+use es_store::EventLog;
 use es_subscribe::state::StateDatabase;
 
 /// Compares the commands and events of a reaction with those that a test expects.
@@ -53,15 +57,18 @@ use es_subscribe::state::StateDatabase;
 #[derive(Debug)]
 pub struct ReactionExpectation {
     sent: Vec<Value>,
+    /// The new events that no [`ReactionExpectation::then_on`] has expected.
     events: Vec<Value>,
+    /// The place of the last [`ReactionExpectation::then_on`], at whose end no event may be left.
+    then_on: Option<&'static Location<'static>>,
     /// The reason why the reaction cannot act in this scenario.
     obstacle: Option<String>,
 }
 
 impl Scenario {
-    /// Runs a reaction on the events at the time of the test. It executes immediate steps and due
-    /// deadlines, and handles the sent commands. After each [`Scenario::advance`] it does so again. An event without
-    /// its own subject needs [`Scenario::event_on`]. The reaction begins before the first event, also with `begin = new`.
+    /// Runs a reaction on the events until nothing is due any more at the time of the test. It executes immediate
+    /// steps, due deadlines and schedules, handles the sent commands, and goes on with the events that follow from
+    /// them. During a [`Scenario::advance`] it runs at each time at which something is due. An event without its own subject needs [`Scenario::event_on`]. The reaction begins before the first event, also with `begin = new`.
     ///
     /// # Panics
     /// The reaction fails at an event, or the scenario is impossible.
@@ -91,47 +98,46 @@ async fn react(
     scenario: Scenario,
     reaction: ReactionDescriptor,
 ) -> Result<ReactionExpectation, ScenarioError> {
-    let times = scenario.times();
+    let moves = scenario.moves();
     let (past, services) = scenario.into_parts();
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
-    let store = MemoryStore::new();
+    let clock = services.clock();
+    if let Some(first) = moves.first() {
+        clock.set(first.end());
+    }
+    let store = ScenarioStore::new(clock);
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let before = runner.append_past_events(past).await?;
-    let obstacle = find_obstacle(&store, &upcasters, &reaction).await?;
+    let before = runner.append_past(past).await?;
+    let past = read_all(&*store.log()).await?;
+    let obstacle = find_obstacle(&past, &upcasters, &reaction)?;
     // The past events of a scenario are those that the reaction is to see.
     let reaction = ReactionDescriptor {
         start: StartPosition::First,
         ..reaction
     };
     let sent = Arc::new(Mutex::new(Vec::new()));
-    let port: Arc<dyn EventLog> = Arc::new(store.clone());
-    let runtime = runtime(port, services, upcasters, &sent);
-    catch_up_at(runtime, reaction, &times).await?;
-    let read = store.read(Subject::root(), ReadOptions::recursive());
-    let events: Vec<RecordedEvent> = read.try_collect().await?;
-    let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
-    let appended = events.iter().skip(before);
-    let new = appended.filter(|event| !event.subject.is_within(&own));
+    let runtime = runtime(store.log(), services, upcasters, &sent);
+    catch_up_at(runtime, reaction, &moves).await?;
+    let events = read_all(&*store.log()).await?;
     let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(ReactionExpectation {
         sent: sent.iter().map(shown_command).collect::<Result<_, _>>()?,
-        events: new.map(recorded_event_to_json).collect::<Result<_, _>>()?,
+        events: new_events_to_json(&events, before)?,
+        then_on: None,
         obstacle,
     })
 }
 
 /// Returns the reason why no step of the reaction follows from the past events, if none does.
-async fn find_obstacle(
-    store: &MemoryStore,
+fn find_obstacle(
+    past: &[RecordedEvent],
     upcasters: &Upcasters,
     reaction: &ReactionDescriptor,
 ) -> Result<Option<String>, ScenarioError> {
-    let read = store.read(Subject::root(), ReadOptions::recursive());
-    let past: Vec<RecordedEvent> = read.try_collect().await?;
     let types = || reaction.steps.iter().map(|step| step.event);
     let is_schedule = |step: &ReactionStep| matches!(step.when, ReactionTiming::Schedule(_));
     let mut is_reached = reaction.steps.iter().any(is_schedule);
-    for event in &past {
+    for event in past {
         upcasters.read(event, |view| {
             is_reached |= types().any(|event_type| event_type == view.event_type());
             Ok::<_, DecodeError>(())
@@ -194,22 +200,35 @@ impl ReactionExpectation {
         self
     }
 
-    /// Expects exactly these new events, on this subject unless they have their own.
+    /// Expects these new events, on this subject unless they have their own. Expects nothing on this subject with `()`.
+    /// Several calls add up, each for its subjects. After the last one, no other event may be left.
     ///
     /// # Panics
     /// Other events were recorded.
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn then_on(self, subject: &str, events: impl IntoDecision) -> Self {
+    pub fn then_on(mut self, subject: &str, events: impl IntoDecision) -> Self {
         let subject: Subject = match subject.parse() {
             Ok(subject) => subject,
             Err(error) => panic!("{error}"),
         };
-        assert_same(
-            "the events",
-            &expected_events_to_json(subject, events),
-            &self.events,
-        );
+        self.then_on = Some(Location::caller());
+        let mut subjects = vec![json!(subject)];
+        let expected = expected_events_to_json(subject, events);
+        if !expected.is_empty() {
+            let expected = expected.iter();
+            subjects = expected.map(|event| event["subject"].clone()).collect();
+        }
+        let recorded = std::mem::take(&mut self.events).into_iter();
+        let (mut own, others): (Vec<_>, Vec<_>) =
+            recorded.partition(|event| subjects.contains(&event["subject"]));
+        // Those behind them are for a later call.
+        let rest = match expected.len() {
+            0 => Vec::new(),
+            count => own.split_off(count.min(own.len())),
+        };
+        assert_same("the events", &expected, &own);
+        self.events = others.into_iter().chain(rest).collect();
         self
     }
 
@@ -220,10 +239,19 @@ impl ReactionExpectation {
     #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
     pub fn then_nothing(self) {
-        if let Some(reason) = self.obstacle {
+        if let Some(reason) = &self.obstacle {
             panic!("{reason}");
         }
         assert_same("the commands", &Vec::new(), &self.sent);
         assert_same("the events", &Vec::new(), &self.events);
+    }
+}
+
+impl Drop for ReactionExpectation {
+    fn drop(&mut self) {
+        if let (Some(place), false) = (self.then_on, thread::panicking()) {
+            let others = format!("the events that no `then_on` up to {place} expects");
+            assert_same(&others, &Vec::new(), &self.events);
+        }
     }
 }

@@ -1,19 +1,19 @@
 //! Tests of the read side: projects the events of a scenario and runs queries as in production.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::{
     scenario::Scenario,
-    scenario_runner::{PastEvent, ScenarioError, ScenarioRunner},
+    scenario_runner::{PastStep, ScenarioRunner},
+    scenario_store::{ScenarioError, ScenarioStore},
 };
-use es_event::{EventId, Subject, UpcasterDescriptor, Upcasters};
+use es_event::{Clock, EventId, Subject, UpcasterDescriptor, Upcasters};
 use es_read::{
     projection::{Database, Processor, ReadModel, ReadModelDescriptor, ReadModels},
     query::{PageParameters, QueryContext, QueryDescriptor, QueryError, QueryHandler},
 };
-use es_store::{EventLog, memory::MemoryStore};
 
 /// The longest wait for the projection of a test's events.
 const PROJECTION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -74,14 +74,14 @@ impl Scenario {
 
 /// Projects on its own thread and runtime, because the test itself may be asynchronous.
 fn on_a_thread<T: Send>(
-    past: Vec<PastEvent>,
+    past: Vec<PastStep>,
     now: Timestamp,
     query: impl AsyncFnOnce(QueryContext<'_>) -> T + Send,
 ) -> Result<T, ScenarioError> {
     let run = || -> Result<T, ScenarioError> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_all().build()?.block_on(async {
-            let database = projected(past).await?;
+            let database = projected(past, now).await?;
             Ok(query(QueryContext::new(&database, PageParameters::default(), now)).await)
         })
     };
@@ -92,17 +92,16 @@ fn on_a_thread<T: Send>(
 }
 
 /// Projects the events into all read models that are linked into the test.
-async fn projected(past: Vec<PastEvent>) -> Result<Database, ScenarioError> {
+async fn projected(past: Vec<PastStep>, now: Timestamp) -> Result<Database, ScenarioError> {
     let upcasters = Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied())?;
-    let store = MemoryStore::new();
+    let store = ScenarioStore::new(Clock::at(now));
     let runner = ScenarioRunner::new(store.clone(), Subject::root(), upcasters.clone());
-    let count = runner.append_past_events(past).await?;
+    let count = runner.append_past(past).await?;
     let models = ReadModels::new(inventory::iter::<ReadModelDescriptor>().copied())?;
     let queries: Vec<_> = inventory::iter::<QueryDescriptor>().copied().collect();
     let models = models.with_indexes_of(&queries);
     let database = Database::in_memory(&models).await?;
-    let store: Arc<dyn EventLog> = Arc::new(store);
-    let processor = Processor::new(store, database.clone(), models).with_upcasters(upcasters);
+    let processor = Processor::new(store.log(), database.clone(), models).with_upcasters(upcasters);
     let positions = processor.progress();
     let last = u64::try_from(count)?.checked_sub(1).and_then(EventId::new);
     tokio::select! {

@@ -1,24 +1,23 @@
 //! The scenario of a test: past events, services and the request's metadata.
 
-use std::sync::Arc;
-
-use clap::builder::Resettable;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::{
+    default_settings::{services_of, with_default_settings, with_defaults},
     expectation::{CommandExpectation, parse_subject},
-    scenario_runner::{PastEvent, ScenarioRunner},
+    scenario_runner::{PastEvent, PastStep, ScenarioRunner},
+    scenario_store::ScenarioStore,
 };
 use es_command::{
     command::{
         Clock, CommandContext, CommandDescriptor, CommandRequest, CommandResources, Handle, Inject,
-        Parameter, ParameterOrigin, ServiceType, Services, handle_command,
+        Parameter, ServiceType, Services, handle_command,
     },
+    reaction::ClockMove,
     settings::SettingsDescriptor,
 };
 use es_event::{Caller, Event, Metadata, Subject, UpcasterDescriptor, Upcasters};
-use es_store::{EventLog, memory::MemoryStore};
 
 /// The default time of a test.
 const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
@@ -38,11 +37,13 @@ const TIME: Timestamp = Timestamp::constant(1_767_225_600, 0);
 #[derive(Debug)]
 #[must_use = "nothing is tested before `when` and one of the functions that begin with `then`"]
 pub struct Scenario {
-    past: Vec<PastEvent>,
+    past: Vec<PastStep>,
     services: Services,
     context: CommandContext,
-    /// The times before each [`Scenario::advance`].
-    earlier: Vec<Timestamp>,
+    /// The moves of the clock to the times before each [`Scenario::advance`] and [`Scenario::interrupt`].
+    earlier: Vec<ClockMove>,
+    /// The way in which the clock comes to its time.
+    last_move: fn(Timestamp) -> ClockMove,
 }
 
 /// Begins a test without events, at the beginning of 2026 in UTC, with the defaults of all settings.
@@ -80,13 +81,15 @@ pub fn given() -> Scenario {
         services: Services::default().with(Clock::at(TIME)),
         context: CommandContext::default(),
         earlier: Vec::new(),
+        last_move: ClockMove::Jump,
     }
 }
 
 impl Scenario {
     /// Adds a past event on the subject of the command, or on the event's own subject.
     pub fn event<E: Event>(mut self, event: E) -> Self {
-        self.past.push(PastEvent::new(None, event));
+        let event = PastEvent::new(None, event);
+        self.past.push(PastStep::Event(event));
         self
     }
 
@@ -96,8 +99,19 @@ impl Scenario {
     /// The text is not a subject.
     #[track_caller]
     pub fn event_on<E: Event>(mut self, subject: &str, event: E) -> Self {
-        self.past
-            .push(PastEvent::new(Some(parse_subject(subject)), event));
+        let event = PastEvent::new(Some(parse_subject(subject)), event);
+        self.past.push(PastStep::Event(event));
+        self
+    }
+
+    /// Adds the past erasure of the person whose id ends this subject. From then on, the personal values in the events
+    /// before it read as their replacements, and commands that would store more of the person are refused.
+    ///
+    /// # Panics
+    /// The text is not a subject.
+    #[track_caller]
+    pub fn erased(mut self, subject: &str) -> Self {
+        self.past.push(PastStep::Erasure(parse_subject(subject)));
         self
     }
 
@@ -118,8 +132,8 @@ impl Scenario {
             Ok(payload) => payload,
             Err(error) => panic!("the payload of {event_type} is not JSON: {error}"),
         };
-        self.past
-            .push(PastEvent::from_json(subject, event_type, payload));
+        let event = PastEvent::from_json(subject, event_type, payload);
+        self.past.push(PastStep::Event(event));
         self
     }
 
@@ -136,32 +150,47 @@ impl Scenario {
         }
     }
 
-    /// Moves the clock forward by a length of time such as `24h` or `90m`. A [reaction](Scenario::reacts) runs before
-    /// and after it, so that it meets the deadlines and the schedules on the way.
+    /// Lets a length of time pass, such as `24h` or `90m`. A [reaction](Scenario::reacts) meets each deadline and each
+    /// time of a schedule on the way when it is due.
     ///
     /// # Panics
     /// The text is no length of time.
     #[track_caller]
+    pub fn advance(self, by: &str) -> Self {
+        self.move_clock(by, ClockMove::Pass)
+    }
+
+    /// Lets a length of time pass while no instance runs. Then a [reaction](Scenario::reacts) meets the deadlines of this
+    /// time late, and a schedule follows its rule for missed times.
+    ///
+    /// # Panics
+    /// The text is no length of time.
+    #[track_caller]
+    pub fn interrupt(self, by: &str) -> Self {
+        self.move_clock(by, ClockMove::Jump)
+    }
+
+    #[track_caller]
     #[allow(clippy::panic, reason = "a test fails by panicking")]
-    pub fn advance(mut self, by: &str) -> Self {
+    fn move_clock(mut self, by: &str, last_move: fn(Timestamp) -> ClockMove) -> Self {
         let by: SignedDuration = match by.parse() {
             Ok(by) => by,
             Err(error) => panic!("{by:?} is no length of time, such as 24h: {error}"),
         };
         let clock = Clock::at(self.services.clock().now());
-        self.earlier.push(clock.now());
+        self.earlier.push((self.last_move)(clock.now()));
         clock.advance(by);
-        self.with(clock)
+        Self { last_move, ..self }.with(clock)
     }
 
-    /// Returns the times at which a reaction runs, the first one first.
-    pub(crate) fn times(&self) -> Vec<Timestamp> {
-        let now = self.services.clock().now();
-        self.earlier.iter().copied().chain([now]).collect()
+    /// Returns the moves of the clock, after each of which a reaction runs. The first one is to the time of the past.
+    pub(crate) fn moves(&self) -> Vec<ClockMove> {
+        let last = (self.last_move)(self.services.clock().now());
+        self.earlier.iter().copied().chain([last]).collect()
     }
 
-    /// Returns the past events and the time.
-    pub(crate) fn into_past(self) -> (Vec<PastEvent>, Timestamp) {
+    /// Returns the past and the time.
+    pub(crate) fn into_past(self) -> (Vec<PastStep>, Timestamp) {
         (self.past, self.services.clock().now())
     }
 
@@ -178,7 +207,7 @@ impl Scenario {
 
     /// Returns the past events and the services, with the defaults of settings that the test does not
     /// give.
-    pub(crate) fn into_parts(self) -> (Vec<PastEvent>, Services) {
+    pub(crate) fn into_parts(self) -> (Vec<PastStep>, Services) {
         let mut services = self.services;
         for settings in inventory::iter::<SettingsDescriptor> {
             // A handler that takes settings without a default reports them itself.
@@ -311,70 +340,20 @@ impl Scenario {
     ) -> (
         ScenarioRunner,
         CommandResources,
-        Vec<PastEvent>,
+        Vec<PastStep>,
         CommandContext,
     ) {
-        let store = MemoryStore::new();
+        let store = ScenarioStore::new(self.services.clock());
         let services =
             with_default_settings(self.services, &services_of(parameters), "the handler");
         let upcasters = match Upcasters::new(inventory::iter::<UpcasterDescriptor>().copied()) {
             Ok(upcasters) => upcasters,
             Err(error) => panic!("{error}"),
         };
-        let command_resources =
-            CommandResources::new(Arc::new(store.clone()) as Arc<dyn EventLog>, "test")
-                .with_services(services)
-                .with_upcasters(upcasters.clone());
+        let command_resources = CommandResources::new(store.log(), "test")
+            .with_services(services)
+            .with_upcasters(upcasters.clone());
         let runner = ScenarioRunner::new(store, subject, upcasters);
         (runner, command_resources, self.past, self.context)
     }
-}
-
-fn services_of(parameters: Vec<Parameter>) -> Vec<ServiceType> {
-    let parameters = parameters.into_iter();
-    let services = parameters.filter_map(|parameter| match parameter.origin {
-        ParameterOrigin::Service(service) => Some(service),
-        ParameterOrigin::State(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
-    });
-    services.collect()
-}
-
-/// Provides the defaults of the settings that a handler takes and the test does not give. The
-/// environment of the test has no effect.
-#[allow(clippy::panic, reason = "a test fails by panicking")]
-#[track_caller]
-fn with_default_settings(mut services: Services, taken: &[ServiceType], by: &str) -> Services {
-    for service in taken {
-        if services.provides(*service) {
-            continue;
-        }
-        let declared = inventory::iter::<SettingsDescriptor>;
-        let Some(settings) = declared.into_iter().find(|one| one.service == *service) else {
-            panic!(
-                "{by} takes `&{0}`: give it one, as in `given().with({0} {{ … }})`",
-                service.name
-            );
-        };
-        services = match with_defaults(services.clone(), settings) {
-            Ok(services) => services,
-            Err(error) => panic!(
-                "the settings {0} have no default: give them, as in `given().with({0} {{ … }})`: {error}",
-                service.name
-            ),
-        };
-    }
-    services
-}
-
-fn with_defaults(
-    services: Services,
-    settings: &SettingsDescriptor,
-) -> Result<Services, clap::Error> {
-    let arguments = (settings.arguments)()
-        .into_iter()
-        .map(|argument| argument.env(Resettable::<clap::builder::OsStr>::Reset));
-    let matches = clap::Command::new("test")
-        .args(arguments)
-        .try_get_matches_from(["test"])?;
-    (settings.provide)(&matches, services)
 }

@@ -3,7 +3,11 @@
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, value::RawValue};
 
-use crate::{event_json::event_to_json, expectation::CommandExpectation};
+use crate::{
+    event_json::event_to_json,
+    expectation::CommandExpectation,
+    scenario_store::{ScenarioError, ScenarioStore},
+};
 use es_command::{
     command::{CommandError, CommandOutcome, HandlerError, NewEvent, UntypedDecision},
     unique::{OwnedValues, UniqueKey, plan_claims},
@@ -12,7 +16,15 @@ use es_event::{
     Event, EventCandidate, EventDescriptor, EventType, Metadata, RecordedEvent, Subject,
     UnreadableValue, Upcasters,
 };
-use es_store::{EventLog as _, ReadOptions, memory::MemoryStore};
+use es_store::{EventLog, ReadOptions};
+
+/// A step of the past of a scenario.
+#[derive(Debug)]
+pub(crate) enum PastStep {
+    Event(PastEvent),
+    /// The erasure of the person whose id ends the subject.
+    Erasure(Subject),
+}
 
 /// A past event of a scenario.
 pub(crate) struct PastEvent {
@@ -68,19 +80,16 @@ impl PastEvent {
 /// The store of a test and the subject of its command.
 #[derive(Debug)]
 pub(crate) struct ScenarioRunner {
-    store: MemoryStore,
+    store: ScenarioStore,
     subject: Subject,
     upcasters: Upcasters,
 }
 
 /// The events of the framework are below this subject. A test does not compare them.
-pub(crate) const FRAMEWORK_SUBJECTS: &str = "/es-framework";
-
-/// The reason why a scenario cannot run.
-pub(crate) type ScenarioError = Box<dyn std::error::Error + Send + Sync>;
+const FRAMEWORK_SUBJECTS: &str = "/es-framework";
 
 impl ScenarioRunner {
-    pub(crate) const fn new(store: MemoryStore, subject: Subject, upcasters: Upcasters) -> Self {
+    pub(crate) const fn new(store: ScenarioStore, subject: Subject, upcasters: Upcasters) -> Self {
         Self {
             store,
             subject,
@@ -91,11 +100,11 @@ impl ScenarioRunner {
     /// Runs a test on its own thread and runtime, because the test itself may be asynchronous.
     pub(crate) fn run(
         self,
-        past: Vec<PastEvent>,
+        past: Vec<PastStep>,
         handle: impl Future<Output = Result<CommandOutcome, CommandError>> + Send,
     ) -> Result<CommandExpectation, ScenarioError> {
         let test = async {
-            let before = self.append_past_events(past).await?;
+            let before = self.append_past(past).await?;
             let result = handle.await;
             self.then(before, result).await
         };
@@ -109,11 +118,23 @@ impl ScenarioRunner {
         })
     }
 
-    /// Appends the past events and returns their number.
-    pub(crate) async fn append_past_events(
-        &self,
-        past: Vec<PastEvent>,
-    ) -> Result<usize, ScenarioError> {
+    /// Appends the past events, erases the persons who are erased between them, and returns the number of all events.
+    pub(crate) async fn append_past(&self, past: Vec<PastStep>) -> Result<usize, ScenarioError> {
+        let mut events = Vec::new();
+        for step in past {
+            match step {
+                PastStep::Event(event) => events.push(event),
+                PastStep::Erasure(person) => {
+                    self.append_past_events(std::mem::take(&mut events)).await?;
+                    self.store.erase(&person).await?;
+                }
+            }
+        }
+        self.append_past_events(events).await?;
+        Ok(read_all(&*self.store.log()).await?.len())
+    }
+
+    async fn append_past_events(&self, past: Vec<PastEvent>) -> Result<(), ScenarioError> {
         let mut candidates = Vec::new();
         for PastEvent { subject, encode } in past {
             let subject = subject.unwrap_or_else(|| self.subject.clone());
@@ -137,35 +158,37 @@ impl ScenarioRunner {
             return Err(message.into());
         }
         if candidates.is_empty() {
-            return Ok(0);
+            return Ok(());
         }
-        let past = self.store.append(candidates, vec![]).await?;
-        let mut count = past.len();
-        for event in past {
-            count = count.saturating_add(self.claim_values(&event).await?);
+        // The store returns the sealed form.
+        let before = read_all(&*self.store.log()).await?.len();
+        self.store.log().append(candidates, vec![]).await?;
+        for event in read_all(&*self.store.log()).await?.iter().skip(before) {
+            self.claim_values(event).await?;
         }
-        Ok(count)
+        Ok(())
     }
 
-    /// Claims the unique values of a past event, and returns the number of events that this takes.
-    async fn claim_values(&self, event: &RecordedEvent) -> Result<usize, ScenarioError> {
+    /// Claims the unique values of a past event.
+    async fn claim_values(&self, event: &RecordedEvent) -> Result<(), ScenarioError> {
         let mut declared = inventory::iter::<EventDescriptor>.into_iter();
         let Some(declared) = declared.find(|one| one.event_type == event.event_type.as_str())
         else {
-            return Ok(0);
+            return Ok(());
         };
         let payload = event.raw_payload()?.get();
         let owned = OwnedValues::of_payload(&event.subject, declared, payload)?;
-        let planned = plan_claims(&self.store, &UniqueKey::from_bytes(&[]), &owned).await;
+        let log = self.store.log();
+        let planned = plan_claims(&*log, &UniqueKey::from_bytes(&[]), &owned).await;
         let plan = planned.map_err(|error| format!("a past event is impossible: {error}"))?;
         let events = plan.events.into_iter();
         let claims: Vec<_> = events
             .map(|one| one.into_candidate(&"test".into(), None))
             .collect();
-        if claims.is_empty() {
-            return Ok(0);
+        if !claims.is_empty() {
+            log.append(claims, vec![]).await?;
         }
-        Ok(self.store.append(claims, vec![]).await?.len())
+        Ok(())
     }
 
     async fn then(
@@ -173,14 +196,8 @@ impl ScenarioRunner {
         before: usize,
         result: Result<CommandOutcome, CommandError>,
     ) -> Result<CommandExpectation, ScenarioError> {
-        let read = self.store.read(Subject::root(), ReadOptions::recursive());
-        let events: Vec<RecordedEvent> = read.try_collect().await?;
-        let own: Subject = FRAMEWORK_SUBJECTS.parse()?;
-        let appended = events.iter().skip(before);
-        let foreign = appended.filter(|event| !event.subject.is_within(&own));
-        let new = foreign
-            .map(recorded_event_to_json)
-            .collect::<Result<_, _>>()?;
+        let events = read_all(&*self.store.log()).await?;
+        let new = new_events_to_json(&events, before)?;
         // The subject of a command in JSON is known only now.
         let subject = result.as_ref().map(|outcome| outcome.subject.clone());
         Ok(CommandExpectation::new(
@@ -193,8 +210,25 @@ impl ScenarioRunner {
     }
 }
 
+/// Reads all events of a store.
+pub(crate) async fn read_all(log: &dyn EventLog) -> Result<Vec<RecordedEvent>, ScenarioError> {
+    let read = log.read(Subject::root(), ReadOptions::recursive());
+    Ok(read.try_collect().await?)
+}
+
+/// Formats the events of the application after this number of events.
+pub(crate) fn new_events_to_json(
+    events: &[RecordedEvent],
+    before: usize,
+) -> Result<Vec<Value>, ScenarioError> {
+    let framework: Subject = FRAMEWORK_SUBJECTS.parse()?;
+    let new = events.iter().skip(before);
+    let own = new.filter(|event| !event.subject.is_within(&framework));
+    own.map(recorded_event_to_json).collect()
+}
+
 /// Formats an event for the message of a failed test.
-pub(crate) fn recorded_event_to_json(event: &RecordedEvent) -> Result<Value, ScenarioError> {
+fn recorded_event_to_json(event: &RecordedEvent) -> Result<Value, ScenarioError> {
     Ok(event_to_json(
         &event.subject,
         event.event_type.as_str(),

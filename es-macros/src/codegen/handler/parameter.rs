@@ -20,6 +20,13 @@ pub(crate) struct InjectedParameter {
     pub(crate) is_recursive: bool,
 }
 
+impl InjectedParameter {
+    /// Returns true if only a state can be taken like this: it may be missing, or it has a subject.
+    pub(crate) const fn is_surely_state(&self) -> bool {
+        self.is_optional || self.subject.is_some() || self.is_recursive
+    }
+}
+
 /// Parses a parameter that is a reference or an `Option` of a reference.
 pub(crate) fn parse_parameter(
     parameter: &PatType,

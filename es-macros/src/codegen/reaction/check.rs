@@ -1,9 +1,6 @@
 //! Checks the functions of a reaction.
 
-use quote::ToTokens as _;
-use syn::{
-    Attribute, Ident, LitInt, Pat, PatType, ReturnType, Signature, Type, ext::IdentExt as _,
-};
+use syn::{Attribute, Ident, LitInt, PatType, ReturnType, Signature, Type, ext::IdentExt as _};
 
 use super::{
     attr::{self, DeadlineAttr, ReactionAttr},
@@ -76,10 +73,8 @@ pub(crate) enum CallParameter {
     Key,
     /// The stored event with its id, time, subject, metadata and trace.
     Recorded,
-    Service {
-        name: String,
-        ty: Box<Type>,
-    },
+    /// A state, a service or settings.
+    Injected(Box<InjectedParameter>),
 }
 
 const FORMS: &str = "write `fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand` to send a command, or `async fn mail(event: &BookBorrowedEvent, mailer: &Mailer) -> Result<(), MailError>` to call another system";
@@ -191,6 +186,11 @@ fn step(function: &BlockFunction, errors: &mut Errors) -> Option<ReactionStep> {
                 })
         }
     };
+    let attributes = &mut function.attributes.iter();
+    let parameters = OtherParameters {
+        is_scheduled: attributes.any(|attr| attr.path().is_ident("schedule")),
+        parameters,
+    };
     let leads_to = match &sig.asyncness {
         None => commands(function, &parameters, errors),
         Some(_) => call(function, &parameters, errors),
@@ -258,25 +258,49 @@ fn event(parameter: &PatType, kind: FunctionKind, errors: &mut Errors) -> Option
     event
 }
 
+/// The parameters of a function besides its event or its time.
+struct OtherParameters<'a> {
+    parameters: Vec<&'a PatType>,
+    is_scheduled: bool,
+}
+
+impl OtherParameters<'_> {
+    /// Checks that a schedule, which has no event, takes the state of a subject that is written out.
+    fn check_subject(&self, parameter: &PatType, state: &InjectedParameter, errors: &mut Errors) {
+        if !self.is_scheduled {
+            return;
+        }
+        let Some((text, template)) = &state.subject else {
+            let message = "a schedule has no event, so a state needs a subject: write `#[subject(\"/books\", recursive)]` before the parameter";
+            errors.record(parameter, message);
+            return;
+        };
+        if let Some(field) = template.fields().next() {
+            let message = format!(
+                "a schedule has no event with a value for `{{{field}}}`: write a subject without fields, with `recursive` behind a comma if the subjects below belong to the state"
+            );
+            errors.record(text, message);
+        }
+    }
+}
+
 fn commands(
     function: &BlockFunction,
-    others: &[&PatType],
+    others: &OtherParameters<'_>,
     errors: &mut Errors,
 ) -> Option<ReactionEffect> {
-    let attributes = &function.attributes;
-    let is_scheduled = attributes
-        .iter()
-        .any(|attr| attr.path().is_ident("schedule"));
     let mut states = Vec::new();
-    for other in others {
-        if is_scheduled {
-            let message = "a function with a schedule takes nothing, or its time as a `Timestamp`: remove this parameter, and let the command's handler take it";
-            errors.record(other, message);
-            continue;
-        }
+    for other in &others.parameters {
         let state = parameter::parse_parameter(other, errors);
         match state.filter(|state| !types::is_no_event(&state.ty)) {
-            Some(state) => states.push(state),
+            Some(state) => {
+                others.check_subject(other, &state, errors);
+                states.push(state);
+            }
+            None if others.is_scheduled => {
+                let message = "a function with a schedule that is not `async` takes its time as a `Timestamp`, and references to states (`#[derive(State)]`): remove this parameter, and let the command's handler take it";
+                errors.record(other, message);
+            }
             None => {
                 let message = format!(
                     "{}, and let the command's handler take it; {}",
@@ -306,7 +330,7 @@ fn is_unit(ty: &Type) -> bool {
 
 fn call(
     function: &BlockFunction,
-    others: &[&PatType],
+    others: &OtherParameters<'_>,
     errors: &mut Errors,
 ) -> Option<ReactionEffect> {
     let sig = &function.item.sig;
@@ -321,9 +345,9 @@ fn call(
         errors.record(&sig.ident, message);
     }
     // Each parameter is checked, also after one with a mistake.
-    let checked: Vec<_> = others
-        .iter()
-        .map(|other| call_parameter(other, errors))
+    let parameters = others.parameters.iter();
+    let checked: Vec<_> = parameters
+        .map(|other| call_parameter(other, others, errors))
         .collect();
     let parameters: Option<Vec<_>> = checked.into_iter().collect();
     Some(ReactionEffect::Call {
@@ -332,23 +356,25 @@ fn call(
     })
 }
 
-fn call_parameter(parameter: &PatType, errors: &mut Errors) -> Option<CallParameter> {
-    let reference = match &*parameter.ty {
-        Type::Reference(reference) if reference.mutability.is_none() => reference,
-        _ => {
-            errors.record(&parameter.ty, FunctionKind::Call.refused());
-            return None;
-        }
+fn call_parameter(
+    parameter: &PatType,
+    others: &OtherParameters<'_>,
+    errors: &mut Errors,
+) -> Option<CallParameter> {
+    let is_mutable =
+        matches!(&*parameter.ty, Type::Reference(reference) if reference.mutability.is_some());
+    let parsed = (!is_mutable).then(|| parameter::parse_parameter(parameter, errors));
+    let Some(injected) = parsed.flatten() else {
+        errors.record(&parameter.ty, FunctionKind::Call.refused());
+        return None;
     };
-    let ty = reference.elem.clone();
-    match types::last_word(&ty).as_deref() {
-        Some("ReactionKey") => return Some(CallParameter::Key),
-        Some("RecordedEvent") => return Some(CallParameter::Recorded),
-        _ => {}
+    if injected.is_surely_state() {
+        others.check_subject(parameter, &injected, errors);
+        return Some(CallParameter::Injected(Box::new(injected)));
     }
-    let name = match &*parameter.pat {
-        Pat::Ident(ident) => ident.ident.unraw().to_string(),
-        other => other.to_token_stream().to_string(),
-    };
-    Some(CallParameter::Service { name, ty })
+    Some(match types::last_word(&injected.ty).as_deref() {
+        Some("ReactionKey") => CallParameter::Key,
+        Some("RecordedEvent") => CallParameter::Recorded,
+        _ => CallParameter::Injected(Box::new(injected)),
+    })
 }

@@ -11,7 +11,7 @@ use super::{
     schedule::ScheduleAttr,
     states,
 };
-use crate::codegen::framework::Framework;
+use crate::codegen::{framework::Framework, handler::parameter::InjectedParameter};
 
 /// Generates the block, the implementation that calls its functions, and the registration.
 pub(crate) fn expand_reaction(
@@ -97,14 +97,14 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         }
         ReactionEffect::Commands { output, states } => (
             states::expand_decide(step, output, states, framework),
-            states::describe_states(states, framework),
+            describe_states(states, framework),
         ),
         ReactionEffect::Call {
             output,
             parameters: call_parameters,
         } => (
             expand_call(step, output, call_parameters, framework),
-            parameters(call_parameters, framework),
+            describe_parameters(step, call_parameters, framework),
         ),
     };
     quote! {
@@ -180,6 +180,7 @@ fn expand_send(step: &ReactionStep, output: &Type, framework: &Framework) -> Tok
     }
 }
 
+/// Generates the action of a step that calls another system. It awaits its states before the call.
 fn expand_call(
     step: &ReactionStep,
     output: &Type,
@@ -191,19 +192,21 @@ fn expand_call(
     let names: Vec<Ident> = (0..parameters.len())
         .map(|index| format_ident!("parameter_{index}"))
         .collect();
-    let values = names
-        .iter()
-        .zip(parameters)
-        .map(|(ident, parameter)| match parameter {
-            CallParameter::Key => quote!(let #ident = context.key();),
-            CallParameter::Recorded => quote! {
-                let #ident = ::core::clone::Clone::clone(event.recorded());
-            },
-            CallParameter::Service { ty, .. } => {
-                let name = ty.to_token_stream().to_string();
-                quote!(let #ident = context.service::<#ty>(#name)?;)
-            }
-        });
+    let named = || names.iter().zip(parameters);
+    let values = named().map(|(name, parameter)| match parameter {
+        CallParameter::Key => quote!(let #name = context.key();),
+        CallParameter::Recorded => quote! {
+            let #name = ::core::clone::Clone::clone(event.recorded());
+        },
+        CallParameter::Injected(injected) => {
+            let value = injected_value(step, injected, framework);
+            quote!(let #name = #value;)
+        }
+    });
+    let awaited: Vec<_> = named()
+        .filter(|(_, parameter)| is_awaited(step, parameter))
+        .map(|(name, _)| name)
+        .collect();
     let FirstArgument {
         argument,
         statement,
@@ -216,9 +219,11 @@ fn expand_call(
     } else {
         event
     };
-    let arguments = argument
-        .into_iter()
-        .chain(names.iter().map(|name| quote!(&#name)));
+    let borrowed = named().map(|(name, parameter)| match parameter {
+        CallParameter::Injected(injected) => states::borrow(name, injected),
+        CallParameter::Key | CallParameter::Recorded => quote!(&#name),
+    });
+    let arguments = argument.into_iter().chain(borrowed);
     let uses_context = |one: &CallParameter| !matches!(one, CallParameter::Recorded);
     let context = if is_time || parameters.iter().any(uses_context) {
         quote!(context)
@@ -228,7 +233,15 @@ fn expand_call(
     let call = quote!(async move { Self::#function(#(#arguments),*).await });
     // With this span, the compiler reports an unsuitable output at the output type.
     let there = framework.with_span(output.span());
-    let pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
+    let mut pending = quote_spanned!(output.span()=> #there::reaction::box_call(#call));
+    if !awaited.is_empty() {
+        pending = quote! {
+            ::std::boxed::Box::pin(async move {
+                #(let #awaited = #awaited.await?;)*
+                #pending.await
+            })
+        };
+    }
     quote! {
         #module::ReactionAction::Call(|#event, #context| {
             #statement
@@ -238,27 +251,70 @@ fn expand_call(
     }
 }
 
-fn parameters(parameters: &[CallParameter], framework: &Framework) -> TokenStream {
-    let described: Vec<_> = parameters
+/// Returns true for a value that is or may be a state. That of a schedule has a subject.
+fn is_awaited(step: &ReactionStep, parameter: &CallParameter) -> bool {
+    match parameter {
+        CallParameter::Key | CallParameter::Recorded => false,
+        CallParameter::Injected(injected) => {
+            injected.is_surely_state() || matches!(step.cause, StepCause::Event { .. })
+        }
+    }
+}
+
+/// Generates the value of a parameter that is a state, a service or settings.
+fn injected_value(
+    step: &ReactionStep,
+    injected: &InjectedParameter,
+    framework: &Framework,
+) -> TokenStream {
+    if injected.is_surely_state() {
+        return states::rebuild(injected, framework);
+    }
+    let ty = &injected.ty;
+    let name = ty.to_token_stream().to_string();
+    match step.cause {
+        StepCause::Schedule { .. } => quote!(context.service::<#ty>(#name)?),
+        StepCause::Event { .. } => {
+            let subject = states::subject(injected, framework);
+            quote!(context.inject::<#ty>(#name, #subject))
+        }
+    }
+}
+
+/// Generates the descriptions of the states of a function that sends commands.
+fn describe_states(states: &[InjectedParameter], framework: &Framework) -> TokenStream {
+    let described = states
         .iter()
-        .filter_map(|parameter| match parameter {
-            CallParameter::Key | CallParameter::Recorded => None,
-            CallParameter::Service { name, ty } => {
-                // The compiler reports a type that cannot be injected at the parameter.
-                let path = framework.with_span(ty.span());
-                Some(quote_spanned!(ty.span()=> #path::command::Parameter::injected::<#ty>(#name)))
-            }
-        })
-        .collect();
-    let first = parameters.iter().find_map(|parameter| match parameter {
+        .map(|state| states::describe_state(state, framework));
+    quote!(&[#(#described),*])
+}
+
+/// Generates the descriptions of the parameters of a call.
+fn describe_parameters(
+    step: &ReactionStep,
+    parameters: &[CallParameter],
+    framework: &Framework,
+) -> TokenStream {
+    let injected = parameters.iter().filter_map(|parameter| match parameter {
         CallParameter::Key | CallParameter::Recorded => None,
-        CallParameter::Service { ty, .. } => Some(ty.span()),
+        CallParameter::Injected(injected) => Some(injected),
     });
-    match first {
+    let described = injected.clone().map(|injected| {
+        if injected.is_surely_state() {
+            return states::describe_state(injected, framework);
+        }
+        let InjectedParameter { name, ty, .. } = &**injected;
+        // The compiler reports a type that cannot be injected at the parameter.
+        let path = framework.with_span(ty.span());
+        quote_spanned!(ty.span()=> #path::command::Parameter::injected::<#ty>(#name))
+    });
+    let is_scheduled = matches!(step.cause, StepCause::Schedule { .. });
+    match injected.clone().next() {
         None => quote!(&[]),
-        Some(span) => {
+        Some(first) => {
+            let span = first.ty.span();
             let there = framework.with_span(span);
-            quote_spanned!(span=> #there::reaction::check_services(&[#(#described),*]))
+            quote_spanned!(span=> #there::reaction::check_call(&[#(#described),*], #is_scheduled))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Generates the action of a step that decides on states.
+//! Generates the action of a step that decides on states, and the states that a step takes.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -21,39 +21,23 @@ pub(super) fn expand_decide(
     let FirstArgument {
         argument,
         statement,
+        event,
         ..
     } = FirstArgument::of_step(step, framework);
     let names: Vec<Ident> = (0..states.len())
         .map(|index| format_ident!("state_{index}"))
         .collect();
     let rebuilds = names.iter().zip(states).map(|(name, state)| {
-        let InjectedParameter {
-            ty,
-            is_optional,
-            is_recursive,
-            ..
-        } = state;
-        let rebuild = if *is_optional {
-            quote!(rebuild)
-        } else {
-            quote!(rebuild_required)
-        };
-        let subject = subject(state, framework);
-        // The compiler reports a type that is no state at the parameter.
-        let span = Span::call_site().located_at(ty.span());
-        let call = quote_spanned!(span=> context.#rebuild::<#ty>);
-        quote!(let #name = #call(#subject, #is_recursive);)
+        let rebuild = rebuild(state, framework);
+        quote!(let #name = #rebuild;)
     });
-    let borrowed = names.iter().zip(states).map(|(name, state)| {
-        if state.is_optional {
-            quote!(#name.as_ref())
-        } else {
-            quote!(&#name)
-        }
-    });
+    let borrowed = names
+        .iter()
+        .zip(states)
+        .map(|(name, state)| borrow(name, state));
     let arguments = argument.into_iter().chain(borrowed);
     quote! {
-        #module::ReactionAction::Decide(|event, context| {
+        #module::ReactionAction::Decide(|#event, context| {
             #statement
             #(#rebuilds)*
             ::core::result::Result::Ok(#module::box_commands(async move {
@@ -67,8 +51,37 @@ pub(super) fn expand_decide(
     }
 }
 
+/// Generates the future of a state.
+pub(super) fn rebuild(state: &InjectedParameter, framework: &Framework) -> TokenStream {
+    let InjectedParameter {
+        ty,
+        is_optional,
+        is_recursive,
+        ..
+    } = state;
+    let rebuild = if *is_optional {
+        quote!(rebuild)
+    } else {
+        quote!(rebuild_required)
+    };
+    let subject = subject(state, framework);
+    // The compiler reports a type that is no state at the parameter.
+    let span = Span::call_site().located_at(ty.span());
+    let call = quote_spanned!(span=> context.#rebuild::<#ty>);
+    quote!(#call(#subject, #is_recursive))
+}
+
+/// Generates the argument for a value that the function takes by reference.
+pub(super) fn borrow(name: &Ident, parameter: &InjectedParameter) -> TokenStream {
+    if parameter.is_optional {
+        quote!(#name.as_ref())
+    } else {
+        quote!(&#name)
+    }
+}
+
 /// Generates the subject of a state: that of its template, or the event's own.
-fn subject(state: &InjectedParameter, framework: &Framework) -> TokenStream {
+pub(super) fn subject(state: &InjectedParameter, framework: &Framework) -> TokenStream {
     let Some((text, template)) = &state.subject else {
         return quote!(::core::clone::Clone::clone(&event.recorded().subject));
     };
@@ -86,26 +99,23 @@ fn subject(state: &InjectedParameter, framework: &Framework) -> TokenStream {
     quote!(#framework::event::Subject::fill_template(&[#(#parts),*])?)
 }
 
-/// Generates the descriptions of the states.
-pub(super) fn describe_states(states: &[InjectedParameter], framework: &Framework) -> TokenStream {
-    let described = states.iter().map(|state| {
-        let InjectedParameter {
-            name,
-            ty,
-            is_recursive,
-            ..
-        } = state;
-        let subject = match &state.subject {
-            Some((_, template)) => {
-                let shown = template.render(naming::camel_case);
-                quote!(::core::option::Option::Some(#shown))
-            }
-            None => quote!(::core::option::Option::None),
-        };
-        let there = framework.with_span(ty.span());
-        quote_spanned! {ty.span()=>
-            #there::command::Parameter::of_state::<#ty>(#name, #subject, #is_recursive)
+/// Generates the description of a state.
+pub(super) fn describe_state(state: &InjectedParameter, framework: &Framework) -> TokenStream {
+    let InjectedParameter {
+        name,
+        ty,
+        is_recursive,
+        ..
+    } = state;
+    let subject = match &state.subject {
+        Some((_, template)) => {
+            let shown = template.render(naming::camel_case);
+            quote!(::core::option::Option::Some(#shown))
         }
-    });
-    quote!(&[#(#described),*])
+        None => quote!(::core::option::Option::None),
+    };
+    let there = framework.with_span(ty.span());
+    quote_spanned! {ty.span()=>
+        #there::command::Parameter::of_state::<#ty>(#name, #subject, #is_recursive)
+    }
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::{
-    Clock, CommandError, RandomNumbers, Services, lock::SubjectLocks, past_store::PastStore,
+    Clock, CommandError, RandomNumbers, Services,
+    lock::SubjectLocks,
+    past_store::{PastEnd, PastStore},
 };
 use crate::{
     state::{Snapshots, StateLoader},
     unique::{ClaimJob, ClaimRange, ClaimReport, UniqueKey, UniqueKeySource},
 };
-use es_event::{EventDescriptor, EventId, UniqueRules, Upcasters};
+use es_event::{EventDescriptor, UniqueRules, Upcasters};
 use es_store::EventLog;
 
 /// The parts that all commands of an application share: the store, the states, the services and the
@@ -203,9 +205,9 @@ impl CommandResources {
         self.services.clock()
     }
 
-    /// Returns a loader of the states as they were after an event.
-    pub(crate) fn states_after(&self, event: EventId) -> StateLoader {
-        let past = PastStore::new(Arc::clone(&self.store), Some(event));
+    /// Returns a loader of the states as they were at the end of a part of the events.
+    pub(crate) fn states_at(&self, end: PastEnd) -> StateLoader {
+        let past = PastStore::new(Arc::clone(&self.store), end);
         self.states.with_other_store(Arc::new(past))
     }
 }

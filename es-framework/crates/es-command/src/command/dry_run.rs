@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     CommandDescriptor, CommandError, CommandRequest, CommandResources, DryRunDecision,
-    past_store::PastStore,
+    past_store::{PastEnd, PastStore},
 };
 use es_event::EventId;
 use es_store::newest_id;
@@ -108,7 +108,7 @@ pub async fn dry_run(
         Some(at) if newest >= Some(at) => Some(at),
         Some(at) => return Err(DryRunError::NoSuchEvent { at, newest }),
     };
-    let past_store = PastStore::new(Arc::clone(&resources.store), at);
+    let past_store = PastStore::new(Arc::clone(&resources.store), PastEnd::Event(at));
     let past = resources.with_other_store(Arc::new(past_store));
     let caller = &request.context.caller;
     let roles = command.roles;

@@ -42,7 +42,7 @@ pub trait Inject: Send + Sync + Sized + 'static {
 #[diagnostic::on_unimplemented(
     message = "a call cannot take `&{Self}`",
     label = "nothing says where this comes from",
-    note = "an `async` function of a reaction takes its event, and references to settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`"
+    note = "an `async` function of a reaction takes its event, and references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`"
 )]
 pub trait InjectIntoCall: Inject {}
 
@@ -165,16 +165,17 @@ pub(super) enum SourceKind<T: 'static> {
 
 /// The functions that rebuild and cache a state of type `S`.
 #[derive(Debug)]
-pub(super) struct StateFunctions<S> {
-    pub(super) descriptor: StateDescriptor,
-    pub(super) rebuild: RebuildFunction<S>,
+pub(crate) struct StateFunctions<S> {
+    pub(crate) descriptor: StateDescriptor,
+    pub(crate) rebuild: RebuildFunction<S>,
     pub(super) store_in_cache: fn(&StateLoader, &StateScope, RebuiltState<S>),
 }
 
-type RebuildFunction<S> = for<'a> fn(
-    &'a StateLoader,
-    &'a StateScope,
-) -> BoxFuture<'a, Result<RebuiltState<S>, RebuildError>>;
+pub(crate) type RebuildFunction<S> =
+    for<'a> fn(
+        &'a StateLoader,
+        &'a StateScope,
+    ) -> BoxFuture<'a, Result<RebuiltState<S>, RebuildError>>;
 
 impl<T: 'static> InputSource<T> {
     /// The application provides one value, with [`App::provide`]. `name` is the name of the type.
@@ -198,6 +199,14 @@ impl<T: 'static> InputSource<T> {
                 states.store_in_cache(&scope.subject, scope.recursive, rebuilt);
             },
         }))
+    }
+
+    /// Returns the functions of a state, or `None` if the values are none.
+    pub(crate) const fn state_functions(&self) -> Option<&StateFunctions<T>> {
+        match &self.0 {
+            SourceKind::State(state) => Some(state),
+            SourceKind::Service(_) | SourceKind::Request(..) => None,
+        }
     }
 
     /// Returns the source without the type of its values.

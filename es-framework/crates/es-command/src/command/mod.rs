@@ -50,9 +50,11 @@ pub use handler::{Handle, Handler, HandlerFunction};
 #[doc(hidden)]
 pub use inject::query_service;
 pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, ParameterOrigin};
+pub(crate) use inject::{RebuildFunction, StateFunctions};
 pub use input::{HandlerInputs, Input, OptionalState};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
+pub(crate) use past_store::PastEnd;
 pub use pipeline::handle_command;
 pub use random_numbers::RandomNumbers;
 pub use rejection::{Rejection, RejectionDescriptor, RejectionKind};

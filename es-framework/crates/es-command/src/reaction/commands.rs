@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{ReactionError, ReactionKey};
-use crate::command::{CommandDescriptor, CommandResources, Handle, InjectIntoCall, Services};
-use es_event::EventId;
+use crate::command::{
+    CommandDescriptor, CommandResources, Handle, InjectIntoCall, PastEnd, Services,
+};
 
 /// The commands that a step sends.
 ///
@@ -185,8 +186,8 @@ pub struct ReactionContext<'a> {
     pub(super) key: ReactionKey,
     pub(super) time: Timestamp,
     pub(super) resources: &'a CommandResources,
-    /// The event of the step.
-    pub(super) event: EventId,
+    /// The end of the events that lead to the states: the event of the step, or its scheduled time.
+    pub(super) states_end: PastEnd,
 }
 
 impl ReactionContext<'_> {

@@ -1,6 +1,6 @@
 //! The declaration of a reaction: its events, steps, deadlines and actions.
 
-use std::fmt::Display;
+use std::{fmt::Display, time::Duration};
 
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -197,7 +197,7 @@ pub enum ReactionAction {
     Send(SendFunction),
     /// Rebuilds states and sends commands, each of which takes effect once.
     Decide(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCommands, ReactionError>),
-    /// Calls another system at least once.
+    /// Rebuilds states and calls another system at least once.
     Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
 }
 
@@ -230,7 +230,10 @@ pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError>
     Ok(event.payload()?)
 }
 
-/// A running call.
+/// The time limit of a call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A running call, perhaps after its states are rebuilt.
 ///
 /// ```
 /// use es_framework::reaction::{ReactionAction, PendingCall, box_call};
@@ -242,7 +245,7 @@ pub fn decode_event<E: Event>(event: &EventView<'_>) -> Result<E, ReactionError>
 /// ```
 pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 
-/// Boxes a call and converts its error.
+/// Boxes a call, limits its time and converts its error.
 ///
 /// ```
 /// use es_framework::reaction::box_call;
@@ -256,7 +259,12 @@ pub type PendingCall = BoxFuture<'static, Result<(), ReactionError>>;
 pub fn box_call<E: Display>(
     call: impl Future<Output = Result<(), E>> + Send + 'static,
 ) -> PendingCall {
-    Box::pin(async move { call.await.map_err(ReactionError::from_call_error) })
+    Box::pin(async move {
+        let ended = tokio::time::timeout(CALL_TIMEOUT, call).await;
+        let late = |_| format!("no answer within {} s", CALL_TIMEOUT.as_secs());
+        let ended = ended.map_err(late).map_err(ReactionError::Call)?;
+        ended.map_err(ReactionError::from_call_error)
+    })
 }
 
 /// A field type that can be a deadline.
@@ -309,16 +317,24 @@ pub fn shift_time(time: Option<Timestamp>, seconds: i64) -> Option<Timestamp> {
 /// Rejects parameters that a call cannot have at compile time.
 ///
 /// # Panics
-/// One is a state or the metadata of a request, at compile time.
+/// One is the caller or the metadata of a request, or a state without a subject of its own in a schedule, at compile time.
 #[doc(hidden)]
 #[must_use]
 #[track_caller]
-pub const fn check_services(parameters: &'static [Parameter]) -> &'static [Parameter] {
+pub const fn check_call(
+    parameters: &'static [Parameter],
+    is_scheduled: bool,
+) -> &'static [Parameter] {
     let mut rest = parameters;
     while let [first, others @ ..] = rest {
+        let is_state = matches!(first.origin, ParameterOrigin::State(_));
         assert!(
-            matches!(first.origin, ParameterOrigin::Service(_)),
-            "an `async` function of a reaction takes its event, and references to settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`: let it send a command, whose handler takes the rest"
+            !is_scheduled || !is_state || first.subject.is_some(),
+            "a schedule has no event, so a state needs a subject: write `#[subject(\"/books\", recursive)]` before the parameter"
+        );
+        assert!(
+            is_state || matches!(first.origin, ParameterOrigin::Service(_)),
+            "an `async` function of a reaction takes its event, and references to states (`#[derive(State)]`), settings (`#[derive(Settings)]`), what `App::provide` is given (`#[derive(Service)]`), the `Clock`, the `ReactionKey` and the `RecordedEvent`: let it send a command, whose handler takes the rest"
         );
         rest = others;
     }

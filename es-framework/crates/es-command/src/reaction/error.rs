@@ -48,9 +48,9 @@ pub enum ReactionError {
     /// The name of the reaction is not a valid subject segment.
     #[error("a reaction cannot have this name: {0}")]
     Name(InvalidSubjectValue),
-    /// The state that a function takes does not exist after the event.
+    /// The state that a function takes does not exist after the event or at the scheduled time.
     #[error(
-        "{subject} has no state {state} after this event: take `Option<&{state}>` if that may be"
+        "{subject} has no state {state} after the event or at the time of the schedule: take `Option<&{state}>` if that may be"
     )]
     NoState {
         /// The name of the state.

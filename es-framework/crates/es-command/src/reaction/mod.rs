@@ -32,15 +32,14 @@ pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
     Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, SendFunction, StartPosition, box_call, check_services, decode_event,
-    shift_time,
+    ReactionTiming, SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
 };
 pub use error::ReactionError;
 pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
 pub use rebuilt_states::{PendingCommands, box_commands};
 pub use runner::ReactionRunner;
-pub use runner::{catch_up, catch_up_at};
+pub use runner::{ClockMove, catch_up, catch_up_at};
 pub use schedule::{MissedTimes, Schedule};
 pub use schedule_start::SCHEDULE_STARTED;
 pub use step_executor::ReactionRuntime;

@@ -1,9 +1,14 @@
-//! The states that a step decides on: those after its event, so that a retry decides the same.
+//! The states that a step takes: those after its event or at its scheduled time, so that a retry takes the same.
 
-use futures_util::future::BoxFuture;
+use std::sync::Arc;
+
+use futures_util::{FutureExt as _, TryFutureExt as _, future, future::BoxFuture};
 
 use super::{OutgoingCommands, ReactionContext, ReactionError};
-use crate::{command::IsState, state::RebuildError};
+use crate::{
+    command::{InjectIntoCall, IsState, RebuildFunction, StateFunctions},
+    state::{RebuildError, StateScope},
+};
 use es_event::Subject;
 
 /// The commands of a step whose states are being rebuilt.
@@ -33,19 +38,18 @@ pub fn box_commands(
 }
 
 impl ReactionContext<'_> {
-    /// Rebuilds a state from the events of a subject, up to the event of the step. `recursive` includes the subjects
-    /// below it. The state is missing if none of these events leads to it.
+    /// Rebuilds a state from the events of a subject, up to the event or the scheduled time of the step. `recursive`
+    /// includes the subjects below it. The state is missing if none of these events leads to it.
     #[doc(hidden)]
     pub fn rebuild<S: IsState>(
         &self,
         subject: Subject,
         recursive: bool,
     ) -> BoxFuture<'static, Result<Option<S>, ReactionError>> {
-        let states = self.resources.states_after(self.event);
-        Box::pin(async move {
-            let rebuilt = states.rebuild::<S>(&subject, recursive).await;
-            Ok(rebuilt?.state)
-        })
+        self.rebuild_with(
+            |states, scope| states.rebuild(&scope.subject, scope.recursive).boxed(),
+            StateScope { subject, recursive },
+        )
     }
 
     /// Rebuilds a state that is an error if it is missing.
@@ -56,12 +60,51 @@ impl ReactionContext<'_> {
         recursive: bool,
     ) -> BoxFuture<'static, Result<S, ReactionError>> {
         let rebuilding = self.rebuild::<S>(subject.clone(), recursive);
-        let state = S::NAME;
-        Box::pin(async move {
-            let missing = || ReactionError::NoState { state, subject };
-            rebuilding.await?.ok_or_else(missing)
-        })
+        require(S::NAME, subject, rebuilding).boxed()
     }
+
+    /// Returns a service, or rebuilds the state of a subject that is an error if it is missing.
+    #[doc(hidden)]
+    pub fn inject<T: InjectIntoCall>(
+        &self,
+        name: &'static str,
+        subject: Subject,
+    ) -> BoxFuture<'static, Result<Arc<T>, ReactionError>> {
+        let Some(StateFunctions {
+            descriptor,
+            rebuild,
+            ..
+        }) = T::SOURCE.state_functions()
+        else {
+            return future::ready(self.service(name)).boxed();
+        };
+        let scope = StateScope {
+            subject: subject.clone(),
+            recursive: false,
+        };
+        let rebuilding = self.rebuild_with(*rebuild, scope);
+        require(descriptor.name, subject, rebuilding)
+            .map_ok(Arc::new)
+            .boxed()
+    }
+
+    fn rebuild_with<T: Send + 'static>(
+        &self,
+        rebuild: RebuildFunction<T>,
+        scope: StateScope,
+    ) -> BoxFuture<'static, Result<Option<T>, ReactionError>> {
+        let states = self.resources.states_at(self.states_end);
+        Box::pin(async move { Ok(rebuild(&states, &scope).await?.state) })
+    }
+}
+
+async fn require<T>(
+    state: &'static str,
+    subject: Subject,
+    rebuilding: BoxFuture<'static, Result<Option<T>, ReactionError>>,
+) -> Result<T, ReactionError> {
+    let missing = || ReactionError::NoState { state, subject };
+    rebuilding.await?.ok_or_else(missing)
 }
 
 impl From<RebuildError> for ReactionError {

@@ -261,19 +261,39 @@ pub async fn catch_up(
     reaction: ReactionDescriptor,
 ) -> Result<(), ReactionError> {
     let now = runtime.services.clock().now();
-    catch_up_at(runtime, reaction, &[now]).await
+    catch_up_at(runtime, reaction, &[ClockMove::Jump(now)]).await
 }
 
-/// Handles all stored events and due deadlines of one reaction at each of these times of the clock, for a test.
+/// A move of the clock in a test of a reaction.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum ClockMove {
+    /// No instance runs until this time.
+    Jump(Timestamp),
+    /// An instance runs, so that it executes each task when it is due.
+    Pass(Timestamp),
+}
+
+impl ClockMove {
+    /// Returns the time of the clock after the move.
+    #[must_use]
+    pub const fn end(self) -> Timestamp {
+        match self {
+            Self::Jump(time) | Self::Pass(time) => time,
+        }
+    }
+}
+
+/// Handles all stored events and due tasks of one reaction after each of these moves of the clock, for a test.
 #[doc(hidden)]
 pub async fn catch_up_at(
     runtime: ReactionRuntime,
     reaction: ReactionDescriptor,
-    times: &[Timestamp],
+    moves: &[ClockMove],
 ) -> Result<(), ReactionError> {
     let clock = runtime.services.clock();
-    if let Some(first) = times.first() {
-        clock.set(*first);
+    if let Some(first) = moves.first() {
+        clock.set(first.end());
     }
     let state = runtime.state.clone();
     while state.try_own().await?.is_none() {
@@ -285,8 +305,15 @@ pub async fn catch_up_at(
     let shared = Arc::new(shared);
     shared.load().await?;
     let mut executor = TaskExecutor::strict(shared);
-    for time in times {
-        clock.set(*time);
+    for clock_move in moves {
+        if let ClockMove::Pass(end) = clock_move {
+            let is_ahead = |next: &Timestamp| *next > clock.now() && next < end;
+            while let Some(next) = executor.next.filter(is_ahead) {
+                clock.set(next);
+                executor.catch_up().await?;
+            }
+        }
+        clock.set(clock_move.end());
         executor.catch_up().await?;
     }
     state.release().await;

@@ -3,7 +3,6 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use futures_util::FutureExt as _;
@@ -16,7 +15,8 @@ use super::{
     schedule_times::{StepSchedules, parse_schedules},
 };
 use crate::command::{
-    CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, Services,
+    CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, PastEnd,
+    Services,
 };
 use es_event::{Caller, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
@@ -25,9 +25,6 @@ use es_subscribe::{
     SkippedEvents, SubscriberProgress, catch_panic, panic_text,
     state::{StateDatabase, TaskKey},
 };
-
-/// The time limit of a call.
-const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The resources that all reactions of an application share.
 #[doc(hidden)]
@@ -196,7 +193,7 @@ impl StepExecutor {
             None => return Ok(()),
             Some(ExecutableAction::Send(commands)) => commands,
             Some(ExecutableAction::Decide(pending)) => pending.await?.0,
-            Some(ExecutableAction::Call(pending)) => return await_call(pending).await,
+            Some(ExecutableAction::Call(pending)) => return pending.await,
         };
         for (number, sent) in commands.into_iter().enumerate() {
             let key = self.key_of_command(event, instance, at, number);
@@ -221,7 +218,7 @@ impl StepExecutor {
             services: &self.runtime.services,
             key: ReactionKey::for_call(name, view, event, scheduled),
             resources: &self.runtime.command_resources,
-            event: event.id,
+            states_end: scheduled.map_or(PastEnd::Event(Some(event.id)), PastEnd::Time),
             time: at.or(event.time.timestamp().ok()).unwrap_or_default(),
         };
         let (mut action, mut number) = (None, 0);
@@ -300,16 +297,6 @@ impl StepExecutor {
             Err(error) => Err(ReactionError::Command { command, error }),
         }
     }
-}
-
-/// Waits for the end of a call, up to the time limit.
-async fn await_call(pending: PendingCall) -> Result<(), ReactionError> {
-    tokio::time::timeout(CALL_TIMEOUT, pending)
-        .await
-        .unwrap_or_else(|_| {
-            let seconds = CALL_TIMEOUT.as_secs();
-            Err(ReactionError::Call(format!("no answer within {seconds} s")))
-        })
 }
 
 /// Calls the application's function.

@@ -87,13 +87,7 @@ impl TaskExecutor {
             None => task.poison_event(&error.to_string()),
         };
         let steps = &self.shared.steps;
-        let recovery = match error.recovery() {
-            // It is the other system that is away.
-            Recovery::Wait if event.is_some() && steps.makes_call(&task.key.step) => {
-                Recovery::Retry
-            }
-            recovery => recovery,
-        };
+        let recovery = error.recovery();
         let attempts = task.attempts.saturating_add(1);
         let is_last = recovery == Recovery::Hold || attempts >= steps.reaction.attempts;
         if recovery == Recovery::Wait {

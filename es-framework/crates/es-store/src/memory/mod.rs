@@ -23,7 +23,7 @@ use super::{
     write::WRITER_STEPS,
 };
 use es_event::{
-    EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
+    Clock, EventCandidate, EventId, EventTime, EventType, Hash, HashVersion, RecordedEvent, Subject,
 };
 
 /// The number of events that a read copies from the log at once.
@@ -49,6 +49,7 @@ struct Log {
     latest: HashMap<Subject, EventId>,
     catalogue: Arc<EventTypeCatalogue>,
     hash_version: HashVersion,
+    clock: Clock,
 }
 
 impl Default for MemoryStore {
@@ -72,6 +73,14 @@ impl MemoryStore {
     pub fn with_hash_version(self, version: HashVersion) -> Self {
         let log = self.log.write();
         log.unwrap_or_else(PoisonError::into_inner).hash_version = version;
+        self
+    }
+
+    /// Records the next events at the times of this clock.
+    #[must_use]
+    pub fn with_clock(self, clock: Clock) -> Self {
+        let log = self.log.write();
+        log.unwrap_or_else(PoisonError::into_inner).clock = clock;
         self
     }
 
@@ -133,7 +142,8 @@ impl Log {
         let mut recorded = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let id = next.ok_or_else(|| StoreError::Full("every event id is taken".into()))?;
-            let (version, time) = (self.hash_version, EventTime::now());
+            let version = self.hash_version;
+            let time = EventTime::from_timestamp(self.clock.now());
             let event =
                 RecordedEvent::record_with_version(version, candidate, id, time, predecessor);
             (next, predecessor) = (id.next(), event.hash);

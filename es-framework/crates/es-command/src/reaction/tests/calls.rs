@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use super::{
     super::{
         React, ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
-        StartPosition, check_services,
+        StartPosition, check_call,
     },
     DUE, Dunning, InvoiceSentEvent, World, eventually,
 };
@@ -50,7 +50,7 @@ impl React for PhoneCaller {
             }
             .boxed())
         }),
-        parameters: check_services(&[Parameter::injected::<Phone>("phone")]),
+        parameters: check_call(&[Parameter::injected::<Phone>("phone")], false),
         commands: Vec::new,
     }];
 }

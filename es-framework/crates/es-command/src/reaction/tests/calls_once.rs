@@ -15,7 +15,7 @@ use super::{
     super::{
         Deadline, DeadlineField as _, PendingCall, React, ReactionAction, ReactionContext,
         ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming, StartPosition, box_call,
-        check_services,
+        check_call,
     },
     DUE, InvoicePaidEvent, InvoiceSentEvent, World, eventually,
 };
@@ -48,7 +48,7 @@ fn send(_: &EventView<'_>, context: &ReactionContext<'_>) -> Result<PendingCall,
     }))
 }
 
-const POST: &[Parameter] = check_services(&[Parameter::injected::<Post>("post")]);
+const POST: &[Parameter] = check_call(&[Parameter::injected::<Post>("post")], false);
 
 /// Sends two letters at once for each invoice.
 pub(super) struct LetterWriter;

@@ -8,7 +8,7 @@ use std::{
 use super::*;
 use crate::{
     command::Parameter,
-    reaction::{PendingCall, ReactionContext, box_call, check_services},
+    reaction::{PendingCall, ReactionContext, box_call, check_call},
 };
 
 /// An invoice of an older program that cannot be decoded any more.
@@ -61,7 +61,7 @@ fn post(context: &ReactionContext<'_>, id: String) -> Result<PendingCall, Reacti
     }))
 }
 
-const OFFICE: &[Parameter] = check_services(&[Parameter::injected::<PostOffice>("office")]);
+const OFFICE: &[Parameter] = check_call(&[Parameter::injected::<PostOffice>("office")], false);
 
 /// Posts a letter and sends a command for each invoice, and posts another letter when it is due.
 struct Clerk;

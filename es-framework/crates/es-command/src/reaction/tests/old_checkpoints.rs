@@ -8,7 +8,9 @@ use es_store::backup::BackupLine;
 use super::*;
 use crate::{
     command::Parameter,
-    reaction::{MissedTimes, PendingCall, SCHEDULE_STARTED, Schedule, box_call, check_services},
+    reaction::{
+        ClockMove, MissedTimes, PendingCall, SCHEDULE_STARTED, Schedule, box_call, check_call,
+    },
 };
 
 const EVENTS: &str = include_str!("fixtures/checkpoints_in_the_log.ndjson");
@@ -45,7 +47,7 @@ impl React for ParcelSender {
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
         action: ReactionAction::Call(send_parcel),
-        parameters: check_services(&[Parameter::injected::<ParcelService>("parcels")]),
+        parameters: check_call(&[Parameter::injected::<ParcelService>("parcels")], false),
         commands: Vec::new,
     }];
 }
@@ -113,7 +115,7 @@ async fn a_reaction_goes_on_where_an_older_program_was_killed_and_repeats_no_cal
 async fn the_deadlines_that_an_older_program_had_open_are_met() {
     let (world, _) = world().await;
     let before = world.reminded().await.len();
-    let times = [KILLED_AT, DUE].map(|time| time.parse().unwrap());
+    let times = [KILLED_AT, DUE].map(|time| ClockMove::Jump(time.parse().unwrap()));
     let dunning = ReactionDescriptor::of::<Dunning>();
     let ran = crate::reaction::catch_up_at(world.runtime(), dunning, &times).await;
     ran.unwrap();
@@ -128,7 +130,8 @@ async fn the_deadlines_that_an_older_program_had_open_are_met() {
 async fn a_schedule_of_an_older_program_goes_on_with_its_next_time() {
     let (world, _) = world().await;
     let before = world.reminded().await.len();
-    let times = [KILLED_AT, "2026-02-03T01:30:00Z"].map(|time| time.parse().unwrap());
+    let times =
+        [KILLED_AT, "2026-02-03T01:30:00Z"].map(|time| ClockMove::Jump(time.parse().unwrap()));
     let nightly = ReactionDescriptor::of::<Nightly>();
     let ran = crate::reaction::catch_up_at(world.runtime(), nightly, &times).await;
     ran.unwrap();

@@ -9,7 +9,7 @@ use super::{
     super::{
         Deadline, DeadlineField as _, IntoCommands as _, PendingCall, React, ReactionAction,
         ReactionContext, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming,
-        StartPosition, box_call, check_services,
+        StartPosition, box_call, check_call,
     },
     DUE, InvoiceSentEvent, RemindPayerCommand, World, eventually,
 };
@@ -55,7 +55,7 @@ impl React for Posting {
             event: InvoiceSentEvent::TYPE,
             when: ReactionTiming::Immediate,
             action: ReactionAction::Call(post),
-            parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
+            parameters: check_call(&[Parameter::injected::<Letterbox>("letterbox")], false),
             commands: Vec::new,
         },
         ReactionStep {
@@ -88,7 +88,7 @@ impl React for Dunning {
             unless: &[],
         }),
         action: ReactionAction::Call(post),
-        parameters: check_services(&[Parameter::injected::<Letterbox>("letterbox")]),
+        parameters: check_call(&[Parameter::injected::<Letterbox>("letterbox")], false),
         commands: Vec::new,
     }];
 }

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::*;
 use crate::{
     command::Parameter,
-    reaction::{ReactionContext, box_call, check_services},
+    reaction::{ReactionContext, box_call, check_call},
 };
 
 /// The parcels of a courier: the begin and the end of each trip, by the invoice and the time that it is due.
@@ -92,7 +92,7 @@ impl React for ParcelSender {
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
         action: ReactionAction::Call(send_parcel),
-        parameters: check_services(&[Parameter::injected::<ParcelService>("courier")]),
+        parameters: check_call(&[Parameter::injected::<ParcelService>("courier")], false),
         commands: Vec::new,
     }];
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::reaction::{MissedTimes, SCHEDULE_STARTED, Schedule};
+use crate::reaction::{ClockMove, MissedTimes, SCHEDULE_STARTED, Schedule};
 
 /// A handwritten reaction that sends a command at half past two in Berlin, with this rule for missed times.
 macro_rules! nightly {
@@ -62,7 +62,7 @@ impl World {
     async fn sent_at<R: React>(&self, times: &[&str]) -> Vec<String> {
         let now = [self.clock.now()];
         let later = times.iter().map(|time| time.parse().unwrap());
-        let times: Vec<Timestamp> = now.into_iter().chain(later).collect();
+        let times: Vec<_> = now.into_iter().chain(later).map(ClockMove::Jump).collect();
         let reaction = ReactionDescriptor::of::<R>();
         let ran = crate::reaction::catch_up_at(self.runtime(), reaction, &times).await;
         ran.unwrap();
