@@ -274,8 +274,12 @@ fn commands(
             errors.record(other, message);
             continue;
         }
-        let state = parameter::parse_parameter(other, errors);
-        match state.filter(|state| !types::is_no_event(&state.ty)) {
+        let is_list = types::inside_list_of_states(&other.ty).is_some();
+        let state = (!is_list).then(|| parameter::parse_parameter(other, errors));
+        match state
+            .flatten()
+            .filter(|state| !types::is_no_event(&state.ty))
+        {
             Some(state) => states.push(state),
             None => {
                 let message = format!(
