@@ -220,6 +220,7 @@ pub fn derive_settings(item: TokenStream) -> TokenStream {
 /// | `book: Option<&Book>` | a state that may not exist |
 /// | `#[subject("/readers/{reader}")] reader: &Reader` | a state of another subject; fields of the command stand in braces |
 /// | `#[subject("/shelves/{shelf}", recursive)] shelf: &Shelf` | a state that also follows from the events of all descendant subjects |
+/// | `#[subject("/days/{day}", day in PlanSeasonCommand::days)] days: Vec<Option<&Day>>` | the state of each subject that a function of the command names, at most 400 |
 /// | `clock: &Clock`, `metadata: &Metadata` | the current time, and the metadata of the request |
 /// | `lending: &Lending` | settings (`#[derive(Settings)]`), or a service from `App::provide` (`#[derive(Service)]`) |
 ///

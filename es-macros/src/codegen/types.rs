@@ -18,6 +18,11 @@ pub(crate) fn inside_option(ty: &Type) -> Option<&Type> {
     first_argument(ty, "Option")
 }
 
+/// Returns the reference inside a `Vec<Option<&…>>`.
+pub(crate) fn inside_list_of_states(ty: &Type) -> Option<&Type> {
+    inside_option(first_argument(ty, "Vec")?).filter(|inside| matches!(inside, Type::Reference(_)))
+}
+
 /// Returns the first type argument of a type of this name.
 pub(crate) fn first_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let (last, arguments) = name_and_arguments(ty)?;

@@ -216,4 +216,229 @@ mod a_list_of_states {
     }
 }
 
+mod states_of_no_subjects {
+    //! Nothing says whose states these are.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}")]
+    struct PurchaseBookCommand {
+        id: Uuid,
+        readers: Vec<Uuid>,
+    }
+
+    impl PurchaseBookCommand {
+        fn readers(&self) -> Vec<Uuid> {
+            self.readers.clone()
+        }
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent) -> Self {
+            Self { copies: 1 }
+        }
+    }
+
+    #[handler]
+    fn purchase(
+        command: PurchaseBookCommand,
+        _books: Vec<Option<&Book>>,
+    ) -> BookPurchasedEvent {
+        BookPurchasedEvent { id: command.id }
+    }
+}
+
+mod states_of_one_subject {
+    //! A list has several subjects.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}")]
+    struct PurchaseBookCommand {
+        id: Uuid,
+        readers: Vec<Uuid>,
+    }
+
+    impl PurchaseBookCommand {
+        fn readers(&self) -> Vec<Uuid> {
+            self.readers.clone()
+        }
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent) -> Self {
+            Self { copies: 1 }
+        }
+    }
+
+    #[handler]
+    fn purchase(
+        command: PurchaseBookCommand,
+        #[subject("/books/{id}")] _books: Vec<Option<&Book>>,
+    ) -> BookPurchasedEvent {
+        BookPurchasedEvent { id: command.id }
+    }
+}
+
+mod state_of_several_subjects {
+    //! Several subjects have a list of states.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}")]
+    struct PurchaseBookCommand {
+        id: Uuid,
+        readers: Vec<Uuid>,
+    }
+
+    impl PurchaseBookCommand {
+        fn readers(&self) -> Vec<Uuid> {
+            self.readers.clone()
+        }
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent) -> Self {
+            Self { copies: 1 }
+        }
+    }
+
+    #[handler]
+    fn purchase(
+        command: PurchaseBookCommand,
+        #[subject("/readers/{reader}", reader in PurchaseBookCommand::readers)] _book: &Book,
+    ) -> BookPurchasedEvent {
+        BookPurchasedEvent { id: command.id }
+    }
+}
+
+mod subjects_without_their_value {
+    //! The subject is the same for each value.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}")]
+    struct PurchaseBookCommand {
+        id: Uuid,
+        readers: Vec<Uuid>,
+    }
+
+    impl PurchaseBookCommand {
+        fn readers(&self) -> Vec<Uuid> {
+            self.readers.clone()
+        }
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent) -> Self {
+            Self { copies: 1 }
+        }
+    }
+
+    #[handler]
+    fn purchase(
+        command: PurchaseBookCommand,
+        #[subject("/books/{id}", reader in PurchaseBookCommand::readers)] _books: Vec<Option<&Book>>,
+    ) -> BookPurchasedEvent {
+        BookPurchasedEvent { id: command.id }
+    }
+}
+
+mod states_that_must_exist {
+    //! A subject of a list may have no state.
+
+    use es_framework::prelude::*;
+
+    #[derive(Event)]
+    #[event(package = "com.example.library")]
+    struct BookPurchasedEvent {
+        id: Uuid,
+    }
+
+    #[derive(Command)]
+    #[command(subject = "/books/{id}")]
+    struct PurchaseBookCommand {
+        id: Uuid,
+        readers: Vec<Uuid>,
+    }
+
+    impl PurchaseBookCommand {
+        fn readers(&self) -> Vec<Uuid> {
+            self.readers.clone()
+        }
+    }
+
+    #[derive(State)]
+    struct Book {
+        copies: u32,
+    }
+
+    #[evolve]
+    impl Book {
+        fn purchased(_: &BookPurchasedEvent) -> Self {
+            Self { copies: 1 }
+        }
+    }
+
+    #[handler]
+    fn purchase(
+        command: PurchaseBookCommand,
+        #[subject("/readers/{reader}", reader in PurchaseBookCommand::readers)] _books: Vec<&Book>,
+    ) -> BookPurchasedEvent {
+        BookPurchasedEvent { id: command.id }
+    }
+}
+
 fn main() {}

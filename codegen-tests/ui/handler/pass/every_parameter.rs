@@ -55,8 +55,11 @@ fn borrow(
     #[subject("/library",)] library: std::option::Option<&'_ Book>,
     clock: &Clock,
     metadata: &Metadata,
+    #[subject("/rooms/{room}/{type}", room in rooms, recursive)] rooms: std::vec::Vec<
+        std::option::Option<&'_ Book>,
+    >,
 ) -> HappenedEvent {
-    let states = [Some(book), reader, Some(shelf), library];
+    let states = [Some(book), reader, Some(shelf), library, rooms[0]];
     let happenings: u32 = states.iter().flatten().map(|book| book.happenings).sum();
     let text = format!(
         "{id} {happenings} {} {loan_days} {} {metadata:?}",
@@ -64,6 +67,10 @@ fn borrow(
         clock.now()
     );
     HappenedEvent { text }
+}
+
+fn rooms(command: &BorrowBookCommand) -> [u32; 1] {
+    [command.reader]
 }
 
 macro_rules! handle {

@@ -22,7 +22,7 @@ macro_rules! commands {
     )*};
 }
 
-commands!(One Pair Perhaps Many Refusing);
+commands!(One Pair Eight Perhaps Many Refusing);
 
 #[handler]
 fn one(One { id: _ }: One) -> HappenedEvent {
@@ -32,6 +32,26 @@ fn one(One { id: _ }: One) -> HappenedEvent {
 #[handler]
 fn pair(_: Pair) -> (HappenedEvent, HappenedEvent) {
     (HappenedEvent {}, HappenedEvent {})
+}
+
+type Four = (HappenedEvent, HappenedEvent, HappenedEvent, HappenedEvent);
+
+#[handler]
+fn eight(
+    _: Eight,
+) -> (
+    HappenedEvent,
+    Vec<HappenedEvent>,
+    Option<HappenedEvent>,
+    Four,
+    (),
+    HappenedEvent,
+    Option<Four>,
+    HappenedEvent,
+) {
+    let one = || HappenedEvent {};
+    let four = (one(), one(), one(), one());
+    (one(), vec![one()], None, four, (), one(), None, one())
 }
 
 #[handler]

@@ -1,5 +1,6 @@
 //! The routes over declarations written by hand.
 
+mod decision;
 mod facade;
 mod fair_shares;
 mod live;

@@ -110,6 +110,14 @@ fn mistake(parameter: &PatType, command: Option<&PatType>) -> Option<String> {
             "a handler decides on one command, which is `{}` here: remove this one",
             text(&command.ty)
         )),
+        (Type::Path(_), _) if types::inside_list_of_states(ty).is_some() => None,
+        (Type::Path(_), _)
+            if matches!(types::first_argument(ty, "Vec"), Some(Type::Reference(_))) =>
+        {
+            Some(format!(
+                "each of several subjects may have no state: write `{name}: Vec<Option<&…>>`"
+            ))
+        }
         (Type::Path(_), _) => match types::inside_option(ty) {
             Some(Type::Reference(_)) => None,
             Some(inside) => Some(format!(

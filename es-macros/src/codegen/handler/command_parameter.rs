@@ -29,6 +29,7 @@ pub(crate) fn by_value_parameters(function: &AnnotatedFunction) -> impl Iterator
         .parameters()
         .filter(is_named)
         .filter(|parameter| types::inside_option(&parameter.ty).is_none())
+        .filter(|parameter| types::inside_list_of_states(&parameter.ty).is_none())
 }
 
 /// Returns true if the type's name ends with `Command`.

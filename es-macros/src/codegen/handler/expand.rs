@@ -6,7 +6,11 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type, parse_quote, spanned::Spanned as _};
 
-use super::{check::CheckedHandler, command_parameter, parameter::InjectedParameter};
+use super::{
+    check::CheckedHandler,
+    command_parameter,
+    parameter::{EachSubject, InjectedParameter},
+};
 use crate::codegen::{
     annotated_function::AnnotatedFunction, declaration, framework::Framework, naming, template,
 };
@@ -91,6 +95,7 @@ fn input(parameter: &InjectedParameter, framework: &Framework) -> TokenStream {
         is_optional,
         subject,
         is_recursive,
+        each,
     } = parameter;
     // The compiler reports a type that cannot be injected at the parameter.
     let span = ty.span();
@@ -107,22 +112,43 @@ fn input(parameter: &InjectedParameter, framework: &Framework) -> TokenStream {
         Some((text, template)) => {
             let shown = template.render(naming::camel_case);
             let parts = template::subject_parts(template, framework, |name| {
-                Some(subject_part(name, text.span(), framework))
+                Some(subject_part(name, each.as_ref(), text.span(), framework))
             });
             let command = variable("command");
-            let subject = quote! {
-                |#command: &Self| #framework::event::Subject::fill_template(&[#(#parts),*])
+            let subject = quote!(#framework::event::Subject::fill_template(&[#(#parts),*]));
+            let (on_subject, subject) = match each {
+                None => ("on_subject", subject),
+                Some(each) => ("on_subjects", subjects(each, &subject, framework)),
             };
-            quote_spanned!(span=> #input::on_subject(#name, #shown, #subject))
+            let on_subject = Ident::new(on_subject, span);
+            quote_spanned!(span=> #input::#on_subject(#name, #shown, |#command: &Self| #subject))
         }
     };
     let recursive = is_recursive.then(|| quote_spanned!(span=> .recursive()));
-    quote!(#value #recursive)
+    match each {
+        None => quote!(#value #recursive),
+        Some(_) => quote!(#path::command::StatesOfSubjects(#value #recursive)),
+    }
 }
 
-/// Generates the subject part of a command's field. The compiler reports an unknown field at the
-/// template.
-fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
+/// Generates the subjects: one for each value that a function of the command returns.
+fn subjects(each: &EachSubject, subject: &TokenStream, framework: &Framework) -> TokenStream {
+    let (value, function, command) = (&each.variable, &each.function, variable("command"));
+    // The compiler reports a function that returns no values at its name.
+    let there = framework.with_span(function.span());
+    quote_spanned! {function.span()=>
+        #there::command::fill_subjects(#function(#command), |#value| #subject)
+    }
+}
+
+/// Generates the subject part of a command's field, or of a value of `each`. The compiler reports an unknown field at
+/// the template.
+fn subject_part(
+    name: &str,
+    each: Option<&EachSubject>,
+    span: Span,
+    framework: &Framework,
+) -> TokenStream {
     let member = naming::camel_case(name);
     // Names resolve as generated code, at the location of the template.
     let span = Span::call_site().located_at(span);
@@ -130,8 +156,14 @@ fn subject_part(name: &str, span: Span, framework: &Framework) -> TokenStream {
     let mut field = naming::field_ident(name).unwrap_or_else(|| format_ident!("_"));
     field.set_span(span);
     let framework = framework.with_span(span);
-    let command = variable("command");
-    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, &#command.#field))
+    let value = match each {
+        Some(each) if each.variable == name => each.variable.to_token_stream(),
+        _ => {
+            let command = variable("command");
+            quote_spanned!(span=> #command.#field)
+        }
+    };
+    quote_spanned!(span=> #framework::event::SubjectTemplatePart::field(#member, &#value))
 }
 
 fn implementation(

@@ -1,7 +1,9 @@
 //! Parses the parameters of a handler besides its command.
 
 use quote::ToTokens as _;
-use syn::{Attribute, LitStr, Meta, Pat, PatType, Token, Type, TypeReference, parse::ParseStream};
+use syn::{
+    Ident, LitStr, Meta, Pat, PatType, Path, Token, Type, TypeReference, parse::ParseStream,
+};
 
 use crate::codegen::{
     errors::Errors,
@@ -18,6 +20,8 @@ pub(crate) struct InjectedParameter {
     pub(crate) is_optional: bool,
     pub(crate) subject: Option<(LitStr, Template)>,
     pub(crate) is_recursive: bool,
+    /// The function that names the subjects of a `Vec` of states.
+    pub(crate) each: Option<EachSubject>,
 }
 
 impl InjectedParameter {
@@ -27,29 +31,35 @@ impl InjectedParameter {
     }
 }
 
-/// Parses a parameter that is a reference or an `Option` of a reference.
+/// `day in days`: the function of the command that returns the values of a field of the template.
+pub(crate) struct EachSubject {
+    pub(crate) variable: Ident,
+    pub(crate) function: Path,
+}
+
+/// Parses a parameter that is a reference, an `Option` of a reference, or a `Vec` of such options.
 pub(crate) fn parse_parameter(
     parameter: &PatType,
     errors: &mut Errors,
 ) -> Option<InjectedParameter> {
-    let (reference, is_optional) = match &*parameter.ty {
-        Type::Reference(reference) => (reference, false),
-        other => match types::inside_option(other)? {
-            Type::Reference(reference) => (reference, true),
-            _ => return None,
-        },
+    let list = types::inside_list_of_states(&parameter.ty);
+    let option = types::inside_option(&parameter.ty);
+    let Type::Reference(reference) = list.or(option).unwrap_or(&parameter.ty) else {
+        return None;
     };
     check_reference(reference, errors);
     let StateSubject {
         subject,
         is_recursive,
-    } = read_where(&parameter.attrs, errors);
+        each,
+    } = read_where(parameter, list.is_some(), errors);
     Some(InjectedParameter {
         name: name(&parameter.pat),
         ty: (*reference.elem).clone(),
-        is_optional,
+        is_optional: option.is_some(),
         subject,
         is_recursive,
+        each,
     })
 }
 
@@ -88,20 +98,23 @@ fn name(pat: &Pat) -> String {
     }
 }
 
-/// The subject from which a state is rebuilt.
+/// `#[subject(…)]`: the subject from which a state is rebuilt, `recursive` and `day in days`, each of which may be missing.
 #[derive(Default)]
 struct StateSubject {
     subject: Option<(LitStr, Template)>,
     is_recursive: bool,
+    each: Option<EachSubject>,
 }
 
 const EXAMPLE: &str = "write `#[subject(\"/readers/{reader}\")]`, with `recursive` behind a comma if the subjects below belong to it";
+const EACH_EXAMPLE: &str = "write `#[subject(\"/days/{day}\", day in PlanSeasonCommand::days)]`, with the function of the command that returns the days";
 
 /// Parses `#[subject(…)]`. Records an error for other attributes.
-fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
+fn read_where(parameter: &PatType, is_list: bool, errors: &mut Errors) -> StateSubject {
     let mut found = StateSubject::default();
     let mut is_first = true;
-    for attr in attrs {
+    let mut is_malformed = false;
+    for attr in &parameter.attrs {
         if !attr.path().is_ident("subject") {
             errors.record(
                 attr,
@@ -115,15 +128,12 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
         }
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => {
-                let mut text = None;
-                match list.parse_args_with(|input: ParseStream<'_>| parse_where(input, &mut text)) {
-                    Ok(is_recursive) => found.is_recursive = is_recursive,
-                    Err(error) => {
-                        let message = format!("{error}: {EXAMPLE}");
-                        errors.record_parse_error(syn::Error::new(error.span(), message));
-                    }
+                let parse = |input: ParseStream<'_>| found.parse_words(input, errors);
+                if let Err(error) = list.parse_args_with(parse) {
+                    let message = format!("{error}: {EXAMPLE}");
+                    errors.record_parse_error(syn::Error::new(error.span(), message));
+                    is_malformed = true;
                 }
-                found.subject = text.and_then(|text| parse_template(text, errors));
             }
             _ => {
                 errors.record(
@@ -133,30 +143,66 @@ fn read_where(attrs: &[Attribute], errors: &mut Errors) -> StateSubject {
             }
         }
     }
+    if !is_malformed {
+        found.check_list(parameter, is_list, errors);
+    }
     found
 }
 
-/// Parses a string, which it puts into `text`, the word `recursive`, or both. Returns true for the word.
-fn parse_where(input: ParseStream<'_>, text: &mut Option<LitStr>) -> syn::Result<bool> {
-    if input.peek(LitStr) {
-        *text = Some(input.parse()?);
-        if input.is_empty() {
-            return Ok(false);
+impl StateSubject {
+    fn parse_words(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
+        if input.peek(LitStr) {
+            self.subject = parse_template(input.parse()?, errors);
+        } else {
+            self.parse_word(input)?;
         }
-        input.parse::<Token![,]>()?;
-        if input.is_empty() {
-            return Ok(false);
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if !input.is_empty() {
+                self.parse_word(input)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn parse_word(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let variable: Ident = input.parse()?;
+        if self.each.is_none() && input.parse::<Option<Token![in]>>()?.is_some() {
+            let function = input.parse()?;
+            self.each = Some(EachSubject { variable, function });
+        } else if !self.is_recursive && variable == "recursive" {
+            self.is_recursive = true;
+        } else {
+            let message = format!("`{variable}` is no word that stands here");
+            return Err(syn::Error::new(variable.span(), message));
+        }
+        Ok(())
+    }
+
+    /// Checks that a `Vec` of states has the function that names their subjects, and that nothing else has one.
+    fn check_list(&self, parameter: &PatType, is_list: bool, errors: &mut Errors) {
+        let Some(EachSubject { variable, .. }) = &self.each else {
+            if is_list {
+                let message =
+                    format!("say which subjects the states are rebuilt from: {EACH_EXAMPLE}");
+                errors.record(&parameter.ty, message);
+            }
+            return;
+        };
+        let mut fields = self
+            .subject
+            .iter()
+            .flat_map(|(_, template)| template.fields());
+        if !is_list {
+            let message = "several subjects have several states, each of which may be missing: take them as a `Vec<Option<&…>>`";
+            errors.record(variable, message);
+        } else if !fields.any(|field| variable == field) {
+            let message = format!(
+                "the subject does not hold `{{{variable}}}`, so it would be the same each time: {EACH_EXAMPLE}"
+            );
+            errors.record(variable, message);
         }
     }
-    let word: syn::Ident = input.parse()?;
-    if word != "recursive" {
-        return Err(syn::Error::new(
-            word.span(),
-            format!("`{word}` is no word that stands here"),
-        ));
-    }
-    input.parse::<Option<Token![,]>>()?;
-    Ok(true)
 }
 
 fn parse_template(text: LitStr, errors: &mut Errors) -> Option<(LitStr, Template)> {

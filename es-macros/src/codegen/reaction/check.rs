@@ -291,8 +291,12 @@ fn commands(
 ) -> Option<ReactionEffect> {
     let mut states = Vec::new();
     for other in &others.parameters {
-        let state = parameter::parse_parameter(other, errors);
-        match state.filter(|state| !types::is_no_event(&state.ty)) {
+        let is_list = types::inside_list_of_states(&other.ty).is_some();
+        let state = (!is_list).then(|| parameter::parse_parameter(other, errors));
+        match state
+            .flatten()
+            .filter(|state| !types::is_no_event(&state.ty))
+        {
             Some(state) => {
                 others.check_subject(other, &state, errors);
                 states.push(state);
@@ -363,7 +367,9 @@ fn call_parameter(
 ) -> Option<CallParameter> {
     let is_mutable =
         matches!(&*parameter.ty, Type::Reference(reference) if reference.mutability.is_some());
-    let parsed = (!is_mutable).then(|| parameter::parse_parameter(parameter, errors));
+    let is_list = types::inside_list_of_states(&parameter.ty).is_some();
+    let is_refused = is_mutable || is_list;
+    let parsed = (!is_refused).then(|| parameter::parse_parameter(parameter, errors));
     let Some(injected) = parsed.flatten() else {
         errors.record(&parameter.ty, FunctionKind::Call.refused());
         return None;

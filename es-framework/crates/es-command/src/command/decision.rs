@@ -191,7 +191,7 @@ impl UntypedDecision {
 #[diagnostic::on_unimplemented(
     message = "a handler cannot return `{Self}`",
     label = "this is not what a handler decides on",
-    note = "return a struct with `#[derive(Event)]`, a tuple of two to four, in which each may be a tuple again, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
+    note = "return a struct with `#[derive(Event)]`, a tuple of two to eight, in which each may be a tuple again, a `Vec` or an `Option` of such structs, a `Decision` of these and a reply with `#[derive(Value)]`, or a `Result` of any of these and an error with `#[derive(Rejection)]`"
 )]
 pub trait IntoDecision {
     /// Adds the events and the reply to a decision.
@@ -209,6 +209,11 @@ pub trait IntoDecision {
     /// Returns the rejections that the type can contain.
     fn rejections() -> &'static [RejectionDescriptor] {
         &[]
+    }
+
+    /// Returns whether a decision of this type may have no events, such as an `Option` or a `Vec`.
+    fn may_be_empty() -> bool {
+        false
     }
 
     /// Returns the schema of the reply, or `None` if the type cannot contain a reply.
@@ -253,6 +258,10 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
         self.map_or(Ok(()), |some| some.add_to(decision))
     }
 
+    fn may_be_empty() -> bool {
+        true
+    }
+
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
@@ -269,6 +278,10 @@ impl<T: IntoDecision> IntoDecision for Option<T> {
 impl<T: IntoDecision> IntoDecision for Vec<T> {
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
         self.into_iter().try_for_each(|one| one.add_to(decision))
+    }
+
+    fn may_be_empty() -> bool {
+        true
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
@@ -290,6 +303,10 @@ impl<T: IntoDecision, R: Serialize + JsonSchema> IntoDecision for Decision<T, R>
         decision.set_reply(&self.reply)
     }
 
+    fn may_be_empty() -> bool {
+        T::may_be_empty()
+    }
+
     fn rejections() -> &'static [RejectionDescriptor] {
         T::rejections()
     }
@@ -309,6 +326,10 @@ impl<T: IntoDecision, R: Rejection> IntoDecision for Result<T, R> {
     fn add_to(self, decision: &mut UntypedDecision) -> Result<(), HandlerError> {
         self.map_err(|rejection| HandlerError::Rejected(Box::new(rejection)))?
             .add_to(decision)
+    }
+
+    fn may_be_empty() -> bool {
+        T::may_be_empty()
     }
 
     fn rejections() -> &'static [RejectionDescriptor] {
@@ -334,6 +355,10 @@ macro_rules! tuples {
                 Ok(())
             }
 
+            fn may_be_empty() -> bool {
+                true $(&& $name::may_be_empty())*
+            }
+
             #[allow(unused_mut, unused_variables)]
             fn reply_schema(generator: &mut SchemaGenerator) -> Option<ReplySchema> {
                 // The last reply replaces the others.
@@ -356,3 +381,7 @@ tuples!();
 tuples!(A, B);
 tuples!(A, B, C);
 tuples!(A, B, C, D);
+tuples!(A, B, C, D, E);
+tuples!(A, B, C, D, E, F);
+tuples!(A, B, C, D, E, F, G);
+tuples!(A, B, C, D, E, F, G, H);

@@ -65,6 +65,8 @@ pub struct CommandDescriptor {
     pub rejections: fn() -> &'static [RejectionDescriptor],
     /// Returns the types of the events that the handler may return.
     pub events: fn() -> Vec<&'static str>,
+    /// Returns whether the handler may return no event.
+    pub may_be_empty: fn() -> bool,
     prepare: PrepareFunction,
 }
 
@@ -120,6 +122,7 @@ impl CommandDescriptor {
             reply: |generator| C::FUNCTION.reply_schema(generator),
             rejections: || C::FUNCTION.rejections(),
             events: || C::FUNCTION.events(),
+            may_be_empty: || C::FUNCTION.may_be_empty(),
             prepare: PreparedCommand::from_request::<C>,
         }
     }

@@ -83,6 +83,7 @@ pub struct Handler<C, I: HandlerInputs<C>, O> {
 struct OutputFunctions<O> {
     add_to: fn(O, &mut UntypedDecision) -> Result<(), HandlerError>,
     events: fn() -> Vec<&'static str>,
+    may_be_empty: fn() -> bool,
     rejections: fn() -> &'static [RejectionDescriptor],
     reply_schema: fn(&mut SchemaGenerator) -> Option<ReplySchema>,
 }
@@ -97,6 +98,7 @@ impl<C, I: HandlerInputs<C>, O> Handler<C, I, O> {
         let output = OutputFunctions {
             add_to: O::add_to,
             events: O::events,
+            may_be_empty: O::may_be_empty,
             rejections: O::rejections,
             reply_schema: O::reply_schema,
         };
@@ -131,6 +133,9 @@ pub trait HandlerFunction<C>: Send + Sync {
 
     /// Returns the types of the events that the handler may return.
     fn events(&self) -> Vec<&'static str>;
+
+    /// Returns whether the handler may return no event.
+    fn may_be_empty(&self) -> bool;
 
     /// Returns the rejections that the handler can return.
     fn rejections(&self) -> &'static [RejectionDescriptor];
@@ -173,6 +178,10 @@ impl<C: 'static, I: HandlerInputs<C>, O: 'static> HandlerFunction<C> for Handler
 
     fn events(&self) -> Vec<&'static str> {
         (self.output.events)()
+    }
+
+    fn may_be_empty(&self) -> bool {
+        (self.output.may_be_empty)()
     }
 
     fn rejections(&self) -> &'static [RejectionDescriptor] {

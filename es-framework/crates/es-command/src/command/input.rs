@@ -62,8 +62,46 @@ pub struct Input<C, T: 'static> {
 #[derive(Debug)]
 pub struct OptionalState<C, S: 'static>(Input<C, S>);
 
-/// Returns the subject of a state.
-type SubjectFunction<C> = fn(&C) -> Result<Subject, InvalidSubjectValue>;
+/// A parameter of the handler of `C` that takes a `Vec<Option<&S>>`: the state of each subject that a function of the
+/// command names, in the order of the subjects.
+///
+/// ```
+/// use es_framework::{
+///     command::{Input, StatesOfSubjects, fill_subjects},
+///     event::{Subject, SubjectTemplatePart},
+///     prelude::*,
+/// };
+/// # #[derive(Event)]
+/// # struct DayBookedEvent {}
+/// # #[derive(State)]
+/// # struct Day {}
+/// # #[evolve]
+/// # impl Day {
+/// #     fn booked(_: &DayBookedEvent) -> Self { Self {} }
+/// # }
+/// # #[derive(Command)]
+/// # #[command(subject = "/seasons/{id}")]
+/// # struct BookSeasonCommand { id: String, days: u32 }
+/// # #[handler]
+/// # fn book(_: BookSeasonCommand) -> Option<DayBookedEvent> { None }
+/// // fn book(command: BookSeasonCommand, #[subject("/days/{day}", day in days)] states: Vec<Option<&Day>>)
+/// const DAYS: StatesOfSubjects<BookSeasonCommand, Day> =
+///     StatesOfSubjects(Input::on_subjects("states", "/days/{day}", |command| {
+///         fill_subjects(0..command.days, |day| {
+///             let day = SubjectTemplatePart::field("day", &day);
+///             Subject::fill_template(&[SubjectTemplatePart::Text("/days/"), day])
+///         })
+///     }));
+/// ```
+#[derive(Debug)]
+pub struct StatesOfSubjects<C, S: 'static>(pub Input<C, S>);
+
+/// Returns the subject of a state, or the subjects of several.
+#[derive(Debug)]
+enum SubjectFunction<C> {
+    One(fn(&C) -> Result<Subject, InvalidSubjectValue>),
+    Several(fn(&C) -> Result<Vec<Subject>, CommandError>),
+}
 
 // The bounds stand at the functions, because the compiler then reports a type that does not meet them with the
 // message of the trait.
@@ -83,7 +121,7 @@ impl<C, T> Input<C, T> {
                 || !matches!(T::SOURCE.origin(), ParameterOrigin::State(_)),
             "the command asks for a pristine subject, which has no state: remove the handler's parameter, or `condition = pristine`"
         );
-        Self::new(name, T::SOURCE, C::subject)
+        Self::new(name, T::SOURCE, SubjectFunction::One(C::subject))
     }
 
     /// Describes a state that is rebuilt from the subject of this template.
@@ -96,8 +134,26 @@ impl<C, T> Input<C, T> {
     where
         T: IsState,
     {
+        let subject = SubjectFunction::One(subject);
         let mut input = Self::new(name, InputSource::state(), subject);
         input.parameter.subject = Some(template);
+        input
+    }
+
+    /// Describes the states that are rebuilt from the subjects of this template, for [`StatesOfSubjects`].
+    #[must_use]
+    pub const fn on_subjects(
+        name: &'static str,
+        template: &'static str,
+        subjects: fn(&C) -> Result<Vec<Subject>, CommandError>,
+    ) -> Self
+    where
+        T: IsState,
+    {
+        let subjects = SubjectFunction::Several(subjects);
+        let mut input = Self::new(name, InputSource::state(), subjects);
+        input.parameter.subject = Some(template);
+        input.parameter.optional = true;
         input
     }
 
@@ -135,10 +191,14 @@ impl<C, T> Input<C, T> {
         } = origins;
         match &self.source.0 {
             SourceKind::State(functions) => {
-                let subject = (self.subject)(command)?;
                 let recursive = self.parameter.recursive;
-                let scope = StateScope { subject, recursive };
-                Ok(InputSlot::State(StateSlot::new(functions, scope)))
+                let slot = |subject| StateSlot::new(functions, StateScope { subject, recursive });
+                Ok(match self.subject {
+                    SubjectFunction::One(subject) => InputSlot::State(slot(subject(command)?)),
+                    SubjectFunction::Several(subjects) => {
+                        InputSlot::States(subjects(command)?.into_iter().map(slot).collect())
+                    }
+                })
             }
             SourceKind::Service(service) => match resources.services.get() {
                 Some(provided) => Ok(InputSlot::Service(provided)),
@@ -157,7 +217,8 @@ impl<C, S> OptionalState<C, S> {
         C: Command,
         S: IsState,
     {
-        Self::from_input(Input::new(name, InputSource::state(), C::subject))
+        let subject = SubjectFunction::One(C::subject);
+        Self::from_input(Input::new(name, InputSource::state(), subject))
     }
 
     /// Describes a state that is rebuilt from the subject of this template.
@@ -188,10 +249,10 @@ impl<C, S> OptionalState<C, S> {
     }
 }
 
-/// One input of a handler: an [`Input`] or an [`OptionalState`].
+/// One input of a handler: an [`Input`], an [`OptionalState`] or the [`StatesOfSubjects`].
 #[doc(hidden)]
 pub trait HandlerInput<C>: Send + Sync + 'static {
-    /// The type of the handler's parameter: a `&T`, or an `Option<&S>`.
+    /// The type of the handler's parameter: a `&T`, an `Option<&S>`, or a `Vec<Option<&S>>`.
     type Argument<'a>;
     /// The type of the value.
     type Value: Send + Sync + 'static;
@@ -226,8 +287,21 @@ impl<C: 'static, S: Send + Sync + 'static> HandlerInput<C> for OptionalState<C, 
     }
 }
 
-/// The inputs of a handler: a tuple with an [`Input`] or an [`OptionalState`] for each parameter besides the command,
-/// up to twelve.
+impl<C: 'static, S: Send + Sync + 'static> HandlerInput<C> for StatesOfSubjects<C, S> {
+    type Argument<'a> = Vec<Option<&'a S>>;
+    type Value = S;
+
+    fn input(&self) -> &Input<C, S> {
+        &self.0
+    }
+
+    fn argument(slot: &InputSlot<S>) -> Result<Vec<Option<&S>>, CommandError> {
+        Ok(slot.values())
+    }
+}
+
+/// The inputs of a handler: a tuple with an [`Input`], an [`OptionalState`] or the
+/// [`StatesOfSubjects`] for each parameter besides the command, up to twelve.
 ///
 /// ```
 /// use es_framework::{command::{HandlerInputs, Input}, prelude::*};
@@ -286,8 +360,9 @@ macro_rules! tuples {
 
             fn states(slots: &mut Self::Slots) -> Vec<&mut dyn StateInput> {
                 let ($($input,)*) = slots;
-                let states: [Option<&mut dyn StateInput>; _] = [$($input.state()),*];
-                states.into_iter().flatten().collect()
+                let states = std::iter::empty();
+                $(let states = states.chain($input.states());)*
+                states.collect()
             }
 
             fn arguments(slots: &Self::Slots) -> Result<Self::Arguments<'_>, CommandError> {

@@ -14,6 +14,8 @@ use es_event::{EventId, OwnerRule};
 pub enum InputSlot<T: 'static> {
     /// A state, which is rebuilt for each attempt to decide.
     State(StateSlot<T>),
+    /// The states of several subjects.
+    States(Vec<StateSlot<T>>),
     /// A service of the application.
     Service(Arc<T>),
     /// A value of the request.
@@ -57,18 +59,29 @@ pub trait StateInput: Send + Sync {
 }
 
 impl<T: Send + Sync> InputSlot<T> {
-    /// Returns the slot of a state.
-    pub(super) fn state(&mut self) -> Option<&mut dyn StateInput> {
+    /// Iterates over the slots of states.
+    pub(super) fn states(&mut self) -> impl Iterator<Item = &mut dyn StateInput> {
+        let slots = match self {
+            Self::State(slot) => std::slice::from_mut(slot),
+            Self::States(slots) => slots.as_mut_slice(),
+            Self::Service(_) | Self::Request(_) => &mut [],
+        };
+        slots.iter_mut().map(|slot| slot as &mut dyn StateInput)
+    }
+
+    /// Returns the states of several subjects, in their order.
+    pub(super) fn values(&self) -> Vec<Option<&T>> {
         match self {
-            Self::State(slot) => Some(slot),
-            Self::Service(_) | Self::Request(_) => None,
+            Self::States(slots) => slots.iter().map(StateSlot::value).collect(),
+            one => vec![one.value()],
         }
     }
 
     /// Returns the value, unless it is a state that does not exist.
     pub(super) fn value(&self) -> Option<&T> {
         match self {
-            Self::State(slot) => slot.rebuilt.as_ref()?.state.as_ref(),
+            Self::State(slot) => slot.value(),
+            Self::States(_) => None,
             Self::Service(service) => Some(service),
             Self::Request(value) => Some(value),
         }
@@ -79,8 +92,10 @@ impl<T: Send + Sync> InputSlot<T> {
         match self {
             Self::State(slot) => {
                 let missing = || CommandError::NotFound(slot.scope.subject.clone());
-                self.value().ok_or_else(missing)
+                slot.value().ok_or_else(missing)
             }
+            // A handler takes several states as a list, never as one value.
+            Self::States(_) => Err(CommandError::NotProvided("a single state")),
             Self::Service(service) => Ok(service),
             Self::Request(value) => Ok(value),
         }
@@ -94,6 +109,11 @@ impl<S> StateSlot<S> {
             scope,
             rebuilt: None,
         }
+    }
+
+    /// Returns the state, if it exists.
+    pub(super) fn value(&self) -> Option<&S> {
+        self.rebuilt.as_ref()?.state.as_ref()
     }
 }
 

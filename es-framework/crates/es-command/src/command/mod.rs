@@ -11,6 +11,7 @@ mod descriptor;
 mod dry_run;
 mod dry_run_decision;
 mod error;
+mod fill_subjects;
 mod handler;
 mod idempotency;
 mod inject;
@@ -46,12 +47,14 @@ pub use descriptor::CommandDescriptor;
 pub use dry_run::{DryRun, DryRunError, DryRunRejection, dry_run};
 pub use dry_run_decision::DryRunDecision;
 pub use error::{CommandError, HandlerError, NoJsonBody};
+#[doc(hidden)]
+pub use fill_subjects::fill_subjects;
 pub use handler::{Handle, Handler, HandlerFunction};
 #[doc(hidden)]
 pub use inject::query_service;
 pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, ParameterOrigin};
 pub(crate) use inject::{RebuildFunction, StateFunctions};
-pub use input::{HandlerInputs, Input, OptionalState};
+pub use input::{HandlerInputs, Input, OptionalState, StatesOfSubjects};
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
 pub(crate) use past_store::PastEnd;

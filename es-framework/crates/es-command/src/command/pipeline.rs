@@ -171,7 +171,7 @@ impl<'a> CommandExecution<'a> {
         }
         let outcome = CommandOutcome {
             subject: command.subject.clone(),
-            created: command.condition == SubjectCondition::Pristine,
+            created: command.condition == SubjectCondition::Pristine && !decision.is_empty(),
             position: read.latest,
             latest: read.latest,
             reply: None,

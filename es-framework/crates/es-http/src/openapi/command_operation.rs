@@ -106,24 +106,26 @@ fn with_answers(
     let reply = (command.reply)(schemas.response_generator_mut());
     let always = reply.as_ref().is_some_and(|reply| reply.always);
     let schema = reply.map(|reply| reply.schema.to_value());
+    let mut answered = operation;
     if command.condition == SubjectCondition::Pristine {
         let [position, tag] = ANSWERED;
         let headers = [header::LOCATION, position, tag];
         let created = OpenApiResponse::new(201, "The command created its subject.", &headers);
-        return operation.with_answer(match schema {
+        answered = answered.with_answer(match schema.clone() {
             None => created,
             Some(schema) => created.with_json(schema),
         });
+        if !(command.may_be_empty)() {
+            return answered;
+        }
     }
     let done = |status| OpenApiResponse::new(status, "The command succeeded.", &ANSWERED);
-    let without_reply = if always {
-        operation
-    } else {
-        operation.with_answer(done(204))
-    };
+    if !always {
+        answered = answered.with_answer(done(204));
+    }
     match schema {
-        None => without_reply,
-        Some(schema) => without_reply.with_answer(done(200).with_json(schema)),
+        None => answered,
+        Some(schema) => answered.with_answer(done(200).with_json(schema)),
     }
 }
 

@@ -41,7 +41,7 @@ fn open(command: OpenAccountCommand) -> AccountOpenedEvent {
 /// The balance of an account.
 #[derive(State)]
 pub(super) struct Account {
-    cents: u64,
+    pub(super) cents: u64,
 }
 
 #[evolve]

@@ -5,6 +5,7 @@ mod answer_order;
 mod bank;
 mod late_copy;
 mod personal_values;
+mod states_of_subjects;
 mod subjects;
 mod unique_values;
 mod unreadable;

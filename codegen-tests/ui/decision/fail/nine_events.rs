@@ -21,9 +21,14 @@ fn purchase(command: PurchaseBookCommand) -> (
     BookPurchasedEvent,
     BookPurchasedEvent,
     BookPurchasedEvent,
+    BookPurchasedEvent,
+    BookPurchasedEvent,
+    BookPurchasedEvent,
+    BookPurchasedEvent,
 ) {
     let event = || BookPurchasedEvent { id: command.id };
-    (event(), event(), event(), event(), event())
+    let (a, b, c, d) = (event(), event(), event(), event());
+    (a, b, c, d, event(), event(), event(), event(), event())
 }
 
 fn main() {}
