@@ -7,8 +7,11 @@ pub mod appointment;
 pub mod doctor;
 pub mod insurer;
 pub mod patient;
+pub mod rent;
+pub mod room;
 pub mod schedule;
 pub mod slots;
+pub mod utilisation;
 
 use fw::App;
 

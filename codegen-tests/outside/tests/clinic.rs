@@ -13,8 +13,11 @@ use outside::{
     doctor::{AddDoctorCommand, DoctorAddedEvent},
     insurer::InsurerClient,
     patient::{PatientRegisteredEvent, RegisterPatientCommand},
+    rent::{InvoiceRentCommand, MonthlyRent, RentInvoicedEvent},
+    room::{CoursePlannedEvent, ReserveRoomCommand, RoomIsTaken, RoomReservedEvent},
     schedule::{AppointmentsOfPatient, DoctorsRevenue, PatientsAppointment, ShowRevenue},
     slots::{FindTakenSlot, ListTakenSlots, TakenSlot},
+    utilisation::{DoctorMonth, ShowUtilisation},
 };
 use serde_json::Value as Json;
 
@@ -194,6 +197,82 @@ fn a_slot_is_taken_until_it_is_freed() {
     assert_eq!(listed.items, [slot]);
     let freed = taken().event(SlotFreedEvent { doctor, starts_at });
     assert!(matches!(freed.query(find()), Err(QueryError::NotFound)));
+}
+
+#[test]
+fn the_appointments_of_a_doctor_are_counted_by_month() {
+    let taken = |starts_at: &str| SlotTakenEvent {
+        doctor: DOCTOR,
+        starts_at: starts_at.parse().unwrap(),
+    };
+    let freed = SlotFreedEvent {
+        doctor: DOCTOR,
+        starts_at: noon(),
+    };
+    let month = "2026-07-01".parse().unwrap();
+    let july = given()
+        .event(taken("2026-06-30T23:00:00Z"))
+        .event(taken("2026-07-01T12:00:00Z"))
+        .event(taken("2026-07-31T23:00:00Z"))
+        .event(freed)
+        .caller(staff())
+        .query(ShowUtilisation { month })
+        .unwrap();
+    let expected = DoctorMonth {
+        doctor: DOCTOR,
+        month,
+        appointments: 1,
+    };
+    assert_eq!(july.items, [expected]);
+}
+
+#[test]
+fn the_rent_of_each_doctor_is_invoiced_each_month() {
+    let invoice = |month: &str| InvoiceRentCommand {
+        doctor: DOCTOR,
+        month: month.parse().unwrap(),
+    };
+    let february = || invoice("2026-02-01");
+    given()
+        .at("2026-01-15T12:00:00Z")
+        .event_on(&on("doctors", DOCTOR), added())
+        .advance("1080h")
+        .reacts::<MonthlyRent>()
+        .then_sent((february(), invoice("2026-03-01")));
+    given().when(february()).then(RentInvoicedEvent {
+        doctor: DOCTOR,
+        month: february().month,
+        net_cents: 123_450,
+        vat_cents: 23_456,
+    });
+}
+
+#[test]
+fn a_course_has_a_room_on_the_same_day_of_each_week_or_not_at_all() {
+    let day = |day: &str| day.parse().unwrap();
+    let reserved = |on: &str, course| RoomReservedEvent {
+        room: 3,
+        day: day(on),
+        course,
+    };
+    let reserve = || ReserveRoomCommand {
+        id: ID,
+        room: 3,
+        first: day("2026-02-23"),
+        weeks: 2,
+    };
+    let both = vec![reserved("2026-02-23", ID), reserved("2026-03-02", ID)];
+    given()
+        .event(reserved("2026-03-09", DOCTOR))
+        .when(reserve())
+        .then((CoursePlannedEvent { id: ID }, both));
+    let taken = RoomIsTaken {
+        day: day("2026-03-02"),
+    };
+    given()
+        .event(reserved("2026-03-02", DOCTOR))
+        .when(reserve())
+        .then_rejected(&taken);
 }
 
 #[test]
