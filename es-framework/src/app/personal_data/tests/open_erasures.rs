@@ -25,21 +25,22 @@ async fn an_erasure_without_an_announcement_is_completed_by_any_instance_that_ru
     let rows = CountingTarget::default();
     let data = party.instance_with(&rows);
     let ada = Uuid::from_u128(2);
-    let completed = async {
-        tokio::time::sleep(Duration::from_secs(60)).await;
-        // Another instance ended right after it had destroyed the key.
-        party.opened.keys().store().erase(ada).await.unwrap();
-        let before = data.verify(ada, &[]).await.unwrap();
-        assert!(!before.is_erased);
-        assert!(before.pending[0].contains("not announced"), "{before:?}");
-        has_dropped(&party, &rows, 1).await;
-        let after = data.verify(ada, &[]).await.unwrap();
-        assert!(after.is_erased && after.pending.is_empty(), "{after:?}");
-    };
+    let mut following = data.follow();
     tokio::select! {
-        ended = data.follow() => panic!("{ended:?}"),
-        () = completed => {}
+        ended = &mut following => panic!("{ended:?}"),
+        () = tokio::time::sleep(Duration::from_secs(60)) => {}
     }
+    // Another instance ended right after it had destroyed the key. This one does not run while the test looks at that.
+    party.opened.keys().store().erase(ada).await.unwrap();
+    let before = data.verify(ada, &[]).await.unwrap();
+    assert!(!before.is_erased);
+    assert!(before.pending[0].contains("not announced"), "{before:?}");
+    tokio::select! {
+        ended = following => panic!("{ended:?}"),
+        () = has_dropped(&party, &rows, 1) => {}
+    }
+    let after = data.verify(ada, &[]).await.unwrap();
+    assert!(after.is_erased && after.pending.is_empty(), "{after:?}");
 }
 
 #[tokio::test]
