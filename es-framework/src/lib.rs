@@ -18,7 +18,7 @@ mod simulation;
 pub mod store;
 
 pub use es_catalog as catalog;
-pub use es_command::{command, reaction, settings, state, validate};
+pub use es_command::{command, publication, reaction, settings, state, validate};
 pub use es_event::{self as event, Declaration, Error, Result, declaration, json_impls};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;

@@ -25,6 +25,8 @@ pub enum NamedKind {
     Query,
     /// Reactions, by their names.
     Reaction,
+    /// Publications, by the names of their functions.
+    Publication,
 }
 
 /// The error for two declarations with one name or path.
@@ -81,6 +83,10 @@ impl fmt::Display for DuplicateDeclaration {
             NamedKind::Reaction => write!(
                 f,
                 "two reactions are named {name}: at {first} and at {second}: rename one of them, or write #[reaction(name = \"…\")]"
+            ),
+            NamedKind::Publication => write!(
+                f,
+                "two publications are named {name}: at {first} and at {second}: rename one of them, because the name is part of the ids of public events"
             ),
         }
     }

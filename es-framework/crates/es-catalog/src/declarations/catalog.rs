@@ -2,6 +2,7 @@
 
 use es_command::{
     command::{CommandDescriptor, ParameterOrigin, ServiceType, Services},
+    publication::Publications,
     reaction::{ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
 };
@@ -46,6 +47,7 @@ pub struct Catalog {
     pub(crate) models: ReadModels,
     pub(crate) queries: Vec<QueryRoute>,
     pub(crate) reactions: Reactions,
+    pub(crate) publications: Publications,
     pub(crate) settings: Vec<SettingsDescriptor>,
     pub(crate) connections: Connections,
     pub(crate) subjects: EventSubjects,
@@ -92,6 +94,12 @@ impl Catalog {
     #[must_use]
     pub fn queries(&self) -> &[QueryRoute] {
         &self.queries
+    }
+
+    /// Returns the publications, sorted by name.
+    #[must_use]
+    pub const fn publications(&self) -> &Publications {
+        &self.publications
     }
 
     /// Returns the reactions, sorted by name.

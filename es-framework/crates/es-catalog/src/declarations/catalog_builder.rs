@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use es_command::{
     command::{CommandDescriptor, Handle, RejectionDescriptor},
+    publication::{PublicationDescriptor, Publications},
     reaction::{React, ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
 };
@@ -49,6 +50,7 @@ pub struct CatalogBuilder {
     read_models: Vec<ReadModelDescriptor>,
     queries: Vec<QueryDescriptor>,
     reactions: Vec<ReactionDescriptor>,
+    publications: Vec<PublicationDescriptor>,
     settings: Vec<SettingsDescriptor>,
 }
 
@@ -73,6 +75,8 @@ impl CatalogBuilder {
         self.queries.extend(inventory::iter::<QueryDescriptor>());
         let reactions = inventory::iter::<ReactionDescriptor>();
         self.reactions.extend(reactions);
+        let publications = inventory::iter::<PublicationDescriptor>();
+        self.publications.extend(publications);
         self.settings
             .extend(inventory::iter::<SettingsDescriptor>());
         self
@@ -179,6 +183,7 @@ impl CatalogBuilder {
             models,
             queries: routes,
             reactions,
+            publications: Publications::new(self.publications)?,
             settings: sort_declarations(self.settings, |one| (one.declaration, one.service.name)),
         };
         match find_contradiction(&catalog) {
@@ -216,6 +221,7 @@ impl CatalogBuilder {
         self.read_models.retain(|one| is_served(one.declaration));
         self.queries.retain(|one| is_served(one.declaration));
         self.reactions.retain(|one| is_served(one.declaration));
+        self.publications.retain(|one| is_served(one.declaration));
         self.settings.retain(|one| is_served(one.declaration));
         Ok(())
     }
