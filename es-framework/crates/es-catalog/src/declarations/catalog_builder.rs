@@ -141,6 +141,19 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds publications and their public events by their descriptors.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn publications(
+        mut self,
+        publications: impl IntoIterator<Item = PublicationDescriptor>,
+        public_events: impl IntoIterator<Item = PublicEventDescriptor>,
+    ) -> Self {
+        self.publications.extend(publications);
+        self.public_events.extend(public_events);
+        self
+    }
+
     /// Mounts a package: the catalog has only the declarations of mounted packages.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
