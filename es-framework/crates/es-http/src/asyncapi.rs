@@ -25,16 +25,16 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
     let mut generator = settings.for_serialize().into_generator();
     let (mut operations, mut channel, mut messages) = (Map::new(), Map::new(), Map::new());
     for event in catalog.public_events() {
-        let name = event.event_type;
+        let event_type = event.event_type;
         let data = (event.schema)(&mut generator).to_value();
         let reference = data.get("$ref").and_then(Value::as_str);
         let component = reference.and_then(|path| path.rsplit('/').next());
         let own = component.and_then(|component| generator.definitions().get(component));
         let description = own.and_then(|schema| schema.get("description")).cloned();
-        messages.insert(name.to_owned(), message(event, description, data));
-        let reference = format!("#/components/messages/{name}");
-        channel.insert(name.to_owned(), json!({ "$ref": reference }));
-        operations.insert(name.to_owned(), operation(name));
+        messages.insert(event_type.to_owned(), message(event, description, data));
+        let message_path = format!("#/components/messages/{event_type}");
+        channel.insert(event_type.to_owned(), json!({ "$ref": message_path }));
+        operations.insert(event_type.to_owned(), operation(event_type));
     }
     json!({
         "asyncapi": ASYNCAPI,
