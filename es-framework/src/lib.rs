@@ -18,7 +18,7 @@ mod simulation;
 pub mod store;
 
 pub use es_catalog as catalog;
-pub use es_command::{command, reaction, settings, state, validate};
+pub use es_command::{command, publication, reaction, settings, state, validate};
 pub use es_event::{self as event, Declaration, Error, Result, declaration, json_impls};
 #[cfg(feature = "server")]
 pub use es_eventql as eventql;
@@ -87,6 +87,18 @@ pub use es_macros::Command;
 /// assert_eq!(BookPurchasedEvent::TYPE, "com.example.library.BookPurchasedEvent");
 /// ```
 pub use es_macros::Event;
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// pub struct CopyAvailable {
+///     pub id: Uuid,
+/// }
+///
+/// assert_eq!(CopyAvailable::TYPE, "com.example.library.CopyAvailable.v1");
+/// ```
+pub use es_macros::PublicEvent;
 /// ```
 /// use es_framework::{command::RejectionKind, prelude::*};
 ///
@@ -242,6 +254,24 @@ pub use es_macros::projection;
 /// ```
 /// use es_framework::prelude::*;
 /// # #[derive(Event)]
+/// # pub struct BookReturnedEvent { id: Uuid, reader: Uuid }
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// pub struct CopyAvailable {
+///     pub id: Uuid,
+/// }
+///
+/// /// Who returned it is nobody's business.
+/// #[publish]
+/// fn copy_available(event: &BookReturnedEvent) -> CopyAvailable {
+///     CopyAvailable { id: event.id }
+/// }
+/// ```
+pub use es_macros::publish;
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
 /// # pub struct LoanOpenedEvent { id: Uuid, due_at: Timestamp }
 /// # #[derive(ReadModel)]
 /// # #[read_model(table = "loans", subject = "/loans/{id}")]
@@ -372,6 +402,7 @@ pub use event::Event;
 /// ```
 pub use jiff;
 pub use projection::ReadModel;
+pub use publication::PublicEvent;
 pub use query::Query;
 
 /// The items that expanded macros use. They can change in any release; do not use them directly.

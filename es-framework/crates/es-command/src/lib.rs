@@ -9,6 +9,7 @@ extern crate self as es_framework;
 
 pub mod command;
 mod new_event;
+pub mod publication;
 pub mod reaction;
 pub mod settings;
 pub mod state;

@@ -25,6 +25,10 @@ pub enum NamedKind {
     Query,
     /// Reactions, by their names.
     Reaction,
+    /// Publications, by the names of their functions.
+    Publication,
+    /// Public events, by their types.
+    PublicEvent,
 }
 
 /// The error for two declarations with one name or path.
@@ -81,6 +85,14 @@ impl fmt::Display for DuplicateDeclaration {
             NamedKind::Reaction => write!(
                 f,
                 "two reactions are named {name}: at {first} and at {second}: rename one of them, or write #[reaction(name = \"…\")]"
+            ),
+            NamedKind::Publication => write!(
+                f,
+                "two publications are named {name}: at {first} and at {second}: rename one of them, because the name is part of the ids of public events"
+            ),
+            NamedKind::PublicEvent => write!(
+                f,
+                "two public events have the type {name}: at {first} and at {second}: rename one of them, or give it a name of its own with #[public_event(name = \"…\")]"
             ),
         }
     }

@@ -1,5 +1,7 @@
 //! Personal data in the JSON of an event: the marks around declared members, and the sealed objects that are stored.
 
+mod replaced_values;
+
 use std::{cell::Cell, collections::HashMap, mem, ops::Range};
 
 use memchr::memmem;
@@ -7,6 +9,8 @@ use serde::{Deserialize, Serialize, Serializer, de::IgnoredAny, ser::SerializeMa
 use serde_json::value::RawValue;
 
 use crate::{InvalidSubjectValue, RecordedEvent, Subject, SubjectTemplatePart};
+
+pub(crate) use replaced_values::replace_values;
 
 /// The only member of an object that stands for a declared value while its event is marked.
 pub const MARK: &str = "$personal";

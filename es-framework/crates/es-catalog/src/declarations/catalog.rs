@@ -2,6 +2,7 @@
 
 use es_command::{
     command::{CommandDescriptor, ParameterOrigin, ServiceType, Services},
+    publication::{PublicEventDescriptor, Publications},
     reaction::{ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
 };
@@ -46,6 +47,8 @@ pub struct Catalog {
     pub(crate) models: ReadModels,
     pub(crate) queries: Vec<QueryRoute>,
     pub(crate) reactions: Reactions,
+    pub(crate) publications: Publications,
+    pub(crate) public_events: Vec<PublicEventDescriptor>,
     pub(crate) settings: Vec<SettingsDescriptor>,
     pub(crate) connections: Connections,
     pub(crate) subjects: EventSubjects,
@@ -92,6 +95,18 @@ impl Catalog {
     #[must_use]
     pub fn queries(&self) -> &[QueryRoute] {
         &self.queries
+    }
+
+    /// Returns the publications, sorted by name.
+    #[must_use]
+    pub const fn publications(&self) -> &Publications {
+        &self.publications
+    }
+
+    /// Returns the public events, sorted by type.
+    #[must_use]
+    pub fn public_events(&self) -> &[PublicEventDescriptor] {
+        &self.public_events
     }
 
     /// Returns the reactions, sorted by name.
