@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
 use super::{
-    HeldKeys, SubscriberFailure, SubscriberState,
+    DeliveryLog, DeliveryRecord, HeldKeys, SubscriberFailure, SubscriberState,
     operator::{ComponentKind, OperatorCommand},
 };
 
@@ -46,6 +46,8 @@ pub(super) struct SubscriberStatus {
     erasure: Option<Hash>,
     deadlines: OpenDeadlines,
     held: HeldKeys,
+    /// The last deliveries of a sink.
+    deliveries: Option<DeliveryLog>,
 }
 
 /// The deadlines that a reaction has neither met nor cancelled.
@@ -215,6 +217,20 @@ impl SubscriberProgress {
         self.status.borrow().deadlines
     }
 
+    /// Returns the last deliveries, if the component is a sink.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn deliveries(&self) -> Option<DeliveryLog> {
+        self.status.borrow().deliveries.clone()
+    }
+
+    /// Returns true if the component is a sink.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_sink(&self) -> bool {
+        self.status.borrow().deliveries.is_some()
+    }
+
     /// Waits until an event and all events that were stored before the start are handled. Without an event, rows
     /// that cannot be brought up to date are an error, too.
     ///
@@ -289,6 +305,23 @@ impl SubscriberProgress {
     pub fn record_deadlines(&self, deadlines: OpenDeadlines) {
         self.status
             .send_modify(|status| status.deadlines = deadlines);
+    }
+
+    /// Records that the component is a sink.
+    #[doc(hidden)]
+    pub fn begin_deliveries(&self) {
+        self.status
+            .send_modify(|status| status.deliveries = Some(DeliveryLog::default()));
+    }
+
+    /// Records a delivery that has ended.
+    #[doc(hidden)]
+    pub fn record_delivery(&self, record: DeliveryRecord) {
+        self.status.send_if_modified(|status| {
+            let deliveries = status.deliveries.get_or_insert_default();
+            deliveries.push(record);
+            false
+        });
     }
 
     /// Records the keys that the component holds.

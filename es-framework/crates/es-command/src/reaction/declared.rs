@@ -6,8 +6,17 @@ use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{OutgoingCommands, PendingCommands, ReactionContext, ReactionError, Schedule};
-use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
-use es_event::{Declaration, Event, EventView};
+use crate::{
+    command::{CommandDescriptor, Parameter, ParameterOrigin},
+    publication::PublishFunction,
+};
+use es_event::{Declaration, Event, EventId, EventView};
+use es_sink::Sink;
+
+/// The longest pause between two attempts of a reaction's task.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
+/// The longest pause between two deliveries to a sink.
+const LONGEST_SINK_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A reaction: the actions that follow from events. `#[reaction]` implements it.
 ///
@@ -72,6 +81,8 @@ pub enum StartPosition {
     First,
     /// The first event after the start.
     New,
+    /// The event after this one.
+    After(EventId),
 }
 
 /// A step of a reaction: the action that follows from one event type.
@@ -199,6 +210,8 @@ pub enum ReactionAction {
     Decide(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCommands, ReactionError>),
     /// Rebuilds states and calls another system at least once.
     Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
+    /// Publishes, and delivers to the sink of the reaction at least once.
+    Publish(PublishFunction),
 }
 
 /// The function of a step that sends commands.
@@ -376,6 +389,8 @@ pub struct ReactionDescriptor {
     pub repeats: bool,
     /// The steps of the reaction.
     pub steps: &'static [ReactionStep],
+    /// The sink to which the steps deliver, if the reaction is one.
+    pub sink: Option<&'static Sink>,
     /// The place of the reaction's declaration in the source.
     pub declaration: Declaration,
 }
@@ -392,7 +407,16 @@ impl ReactionDescriptor {
             attempts: R::ATTEMPTS,
             repeats: R::REPEATS,
             steps: R::STEPS,
+            sink: None,
             declaration: R::DECLARATION,
+        }
+    }
+
+    /// Returns the longest pause between two attempts of a task.
+    pub(super) const fn longest_pause(&self) -> Duration {
+        match self.sink {
+            None => LONGEST_PAUSE,
+            Some(_) => LONGEST_SINK_PAUSE,
         }
     }
 }

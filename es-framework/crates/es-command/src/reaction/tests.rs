@@ -141,6 +141,7 @@ impl World {
         ReactionRuntime {
             command_resources: CommandResources::new(Arc::clone(&store), "test")
                 .with_services(self.services.clone()),
+            redacted_resources: None,
             store,
             source: "test".into(),
             services: self.services.clone(),
