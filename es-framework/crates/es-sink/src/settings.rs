@@ -155,4 +155,91 @@ fn parse_start(start: &toml::Value) -> Result<SinkStart, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    fn read(text: &str) -> Result<Vec<ConfiguredSink>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sinks.toml");
+        fs::write(&file, text).unwrap();
+        fs::write(folder.path().join("erp.secret"), format!("{SECRET}\n")).unwrap();
+        let published = BTreeSet::from(["com.example.CopyLent.v1", "com.example.CopyReturned.v1"]);
+        read_sinks(&file, &published).map_err(|error| {
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("MfKQ9r8G"), "{shown}");
+            error.reason
+        })
+    }
+
+    #[test]
+    fn a_sink_has_a_receiver_a_start_and_a_filter() {
+        let text = format!(
+            "[sinks.erp]\nwebhook = \"https://erp.example.com/events\"\nstart = \"now\"\nsecrets = [\"{SECRET}\"]\n\
+             [sinks.shop]\nwebhook = \"https://shop.example.com/\"\nstart = 42\nbatch = 50\nsecret_files = [\"erp.secret\"]\n\
+             types = [\"com.example.CopyLent.v1\"]\n"
+        );
+        let sinks = read(&text).unwrap();
+        let [erp, shop] = &sinks[..] else {
+            panic!("{sinks:?}");
+        };
+        assert_eq!((&*erp.sink.name, erp.start), ("erp", SinkStart::Now));
+        assert_eq!(Some(shop.start), EventId::new(42).map(SinkStart::After));
+        assert!(erp.sink.receives("com.example.CopyReturned.v1"));
+        assert!(!shop.sink.receives("com.example.CopyReturned.v1"));
+        assert!(!format!("{sinks:?}").contains("MfKQ9r8G"));
+    }
+
+    #[test]
+    fn a_wrong_file_says_where_it_is_wrong_and_shows_no_secret() {
+        let sink =
+            format!("[sinks.erp]\nwebhook = \"https://example.com/\"\nsecrets = [\"{SECRET}\"]\n");
+        for (text, expected) in [
+            (
+                format!("{sink}start = \"now\"\nretries = 3\n"),
+                "line 5: unknown field `retries`",
+            ),
+            (format!("{sink}"), "line 1: missing field `start`"),
+            (
+                format!("{sink}start = \"soon\"\n"),
+                "sink erp: `start` is \"now\"",
+            ),
+            (
+                format!("{sink}start = \"now\"\ntypes = [\"com.example.Lent.v1\"]\n"),
+                "sink erp: the application does not publish com.example.Lent.v1",
+            ),
+            (
+                format!("{sink}start = \"now\"\nbatch = 1000\n"),
+                "sink erp: a batch has at most 256 events",
+            ),
+            (
+                format!(
+                    "[sinks.erp]\nstart = \"now\"\nwebhook = \"https://example.com/\"\nsecrets = \"{SECRET}\"\n"
+                ),
+                "sink erp: `secrets` is a list of texts",
+            ),
+            (
+                format!(
+                    "[sinks.erp]\nstart = \"now\"\nwebhook = \"https://example.com/\"\nsecrets = [\"{SECRET}\" 1]\n"
+                ),
+                "line 4: ",
+            ),
+            (
+                "[sinks.erp]\nstart = \"now\"\nwebhook = \"https://example.com/\"\n".to_owned(),
+                "sink erp: a webhook has one secret",
+            ),
+            (
+                format!("[sinks.erp]\nstart = \"now\"\nsecrets = [\"{SECRET}\"]\n"),
+                "sink erp: it names no receiver",
+            ),
+            (
+                format!(
+                    "[sinks.erp]\nwebhook = \"https://10.0.0.1/\"\nstart = \"now\"\nsecrets = [\"{SECRET}\"]\n"
+                ),
+                "sink erp: 10.0.0.1 is no public address",
+            ),
+        ] {
+            let reason = read(&text).unwrap_err();
+            assert!(reason.starts_with(expected), "{reason}\n{expected}");
+        }
+    }
 }

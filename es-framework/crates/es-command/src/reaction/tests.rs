@@ -15,6 +15,7 @@ mod operate;
 mod panics;
 mod parallel_calls;
 mod schedules;
+mod sinks;
 mod state_database;
 mod states;
 
