@@ -53,7 +53,7 @@ impl AddressPolicy {
         }
         let host = url.host_str().ok_or(RefusedAddress::NoUrl)?;
         // No name is looked up for an address in numbers.
-        if let Ok(ip) = host.trim_matches(['[', ']']).parse() {
+        if let Ok(ip) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
             policy.check(host, [ip])?;
         }
         Ok((url, policy))
@@ -114,7 +114,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
         [172, 16..=31, ..] | [192, 168, ..] => true,
         // Protocols, documentation, relays, measurements, multicast, reserved.
         [192, 0, 0 | 2, _] | [192, 88, 99, _] | [198, 18 | 19, ..] => true,
-        [198, 51, 100, _] | [203, 0, 113, _] | [224.., ..] => true,
+        [198, 51, 100, _] | [203, 0, 113, _] | [224..=255, ..] => true,
         _ => false,
     };
     !is_special

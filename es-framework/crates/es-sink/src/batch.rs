@@ -23,6 +23,9 @@ pub(crate) struct BatchItem {
     result: oneshot::Sender<Result<(), DeliveryError>>,
 }
 
+/// The result of a delivery. It never arrives if the caller that sends the request is dropped, as at a shutdown.
+pub(crate) type BatchResult = oneshot::Receiver<Result<(), DeliveryError>>;
+
 /// The deliveries that wait for the next request. As each has a caller that waits, it grows with these alone.
 #[derive(Debug)]
 pub(crate) struct BatchQueue {
@@ -48,35 +51,20 @@ impl BatchQueue {
         }
     }
 
-    /// Delivers events together with others that wait. `send` sends a batch and the results of its items.
-    pub(crate) async fn deliver(
-        &self,
-        ids: Vec<String>,
-        json: Vec<u8>,
-        send: impl AsyncFn(Vec<BatchItem>),
-    ) -> Result<(), DeliveryError> {
-        let (result, mut received) = oneshot::channel();
+    /// Lets events wait for the next request, and returns where their result arrives.
+    pub(crate) fn push(&self, ids: Vec<String>, json: Vec<u8>) -> BatchResult {
+        let (result, received) = oneshot::channel();
         self.lock().push_back(BatchItem { ids, json, result });
-        loop {
-            tokio::select! {
-                biased;
-                result = &mut received => {
-                    // The caller that sent the request has ended, as at a shutdown.
-                    let given_up = || DeliveryError::Failed("the request was given up".to_owned());
-                    return result.unwrap_or_else(|_| Err(given_up()));
-                }
-                _turn = self.sending.lock() => {
-                    let batch = self.take_batch();
-                    if !batch.is_empty() {
-                        send(batch).await;
-                    }
-                }
-            }
-        }
+        received
+    }
+
+    /// Waits until no request is on its way. The caller sends the next one while it keeps the guard.
+    pub(crate) async fn wait_for_turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.sending.lock().await
     }
 
     /// Takes the deliveries that waited longest, as many as a batch may have.
-    fn take_batch(&self) -> Vec<BatchItem> {
+    pub(crate) fn take_batch(&self) -> Vec<BatchItem> {
         let (mut events, mut bytes) = (0_usize, 0_usize);
         let mut waiting = self.lock();
         let fits = |item: &&BatchItem| {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Display,
     fs,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -82,8 +81,8 @@ impl SinkTable {
         published: &BTreeSet<&str>,
     ) -> Result<ConfiguredSink, String> {
         let start = parse_start(&self.start)?;
-        let types = self.types.iter().flatten();
-        if let Some(unknown) = types.into_iter().find(|one| !published.contains(&***one)) {
+        let mut types = self.types.iter().flatten();
+        if let Some(unknown) = types.find(|one| !published.contains(one.as_str())) {
             let known: Vec<_> = published.iter().copied().collect();
             let known = known.join(", ");
             return Err(format!(
@@ -138,18 +137,19 @@ impl SinkTable {
 }
 
 fn parse_start(start: &toml::Value) -> Result<SinkStart, String> {
-    const EXPECTED: &str =
-        "`start` is \"now\", \"first\", or the id of an event, after which the sink begins";
-    let invalid = |value: &dyn Display| format!("{EXPECTED}, and not {value}");
-    match start {
-        toml::Value::String(word) if word == "now" => Ok(SinkStart::Now),
-        toml::Value::String(word) if word == "first" => Ok(SinkStart::First),
+    let start = match start {
+        toml::Value::String(word) if word == "now" => Some(SinkStart::Now),
+        toml::Value::String(word) if word == "first" => Some(SinkStart::First),
         toml::Value::Integer(id) => {
             let event = u64::try_from(*id).ok().and_then(EventId::new);
-            event.map(SinkStart::After).ok_or_else(|| invalid(id))
+            event.map(SinkStart::After)
         }
-        other => Err(invalid(other)),
-    }
+        _ => None,
+    };
+    start.ok_or_else(|| {
+        "`start` is \"now\", \"first\", or the id of an event, behind which the sink begins"
+            .to_owned()
+    })
 }
 
 #[cfg(test)]

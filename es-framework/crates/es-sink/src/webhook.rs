@@ -90,7 +90,7 @@ impl WebhookTransport {
             .user_agent(concat!("es-framework/", env!("CARGO_PKG_VERSION")))
             .build();
         Ok(Self {
-            client: client.map_err(|error| describe_error(error))?,
+            client: client.map_err(describe_error)?,
             url,
             signers: signers.collect::<Result<_, _>>()?,
             batch: settings.batch.map(BatchQueue::new),
@@ -128,6 +128,31 @@ impl WebhookTransport {
         };
         let response = traced.send().await;
         check_response(response.map_err(|error| failed(describe_error(error)))?).await
+    }
+
+    /// Delivers events together with others that wait. The first caller that gets the turn sends for all.
+    async fn deliver_together(
+        &self,
+        queue: &BatchQueue,
+        ids: Vec<String>,
+        json: Vec<u8>,
+    ) -> Result<(), DeliveryError> {
+        let mut received = queue.push(ids, json);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut received => {
+                    let given_up = || DeliveryError::Failed("the request was given up".to_owned());
+                    return result.unwrap_or_else(|_| Err(given_up()));
+                }
+                _turn = queue.wait_for_turn() => {
+                    let batch = queue.take_batch();
+                    if !batch.is_empty() {
+                        self.post_batch(batch).await;
+                    }
+                }
+            }
+        }
     }
 
     /// Sends a batch. If the receiver refuses its content, sends the deliveries one after the other.
@@ -169,8 +194,7 @@ impl Transport for WebhookTransport {
         let written = written.map_err(|error| DeliveryError::Failed(error.to_string()))?;
         if let Some(queue) = &self.batch {
             let ids = events.iter().map(|event| event.id.clone()).collect();
-            let send = async |batch| self.post_batch(batch).await;
-            return queue.deliver(ids, written.join(&b','), send).await;
+            return self.deliver_together(queue, ids, written.join(&b',')).await;
         }
         for (event, body) in events.iter().zip(written) {
             let posted = self.post(&event.id, EVENT, body, event.trace.as_ref());

@@ -3,14 +3,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use es_event::{EventId, Hash, PoisonEvent};
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
 use super::{
-    DeliveryLog, DeliveryRecord, HeldKeys, SubscriberFailure, SubscriberState,
+    DeliveryLog, HeldKeys, SubscriberFailure, SubscriberState,
     operator::{ComponentKind, OperatorCommand},
 };
 
@@ -31,6 +34,7 @@ pub struct SubscriberProgress {
     status: Arc<watch::Sender<SubscriberStatus>>,
     /// Ends the pause before a retry.
     attempt: Arc<Notify>,
+    pub(super) deliveries: Arc<Mutex<Option<DeliveryLog>>>,
 }
 
 /// The status of one component at one moment.
@@ -46,8 +50,6 @@ pub(super) struct SubscriberStatus {
     erasure: Option<Hash>,
     deadlines: OpenDeadlines,
     held: HeldKeys,
-    /// The last deliveries of a sink.
-    deliveries: Option<DeliveryLog>,
 }
 
 /// The deadlines that a reaction has neither met nor cancelled.
@@ -126,6 +128,7 @@ impl SubscriberProgress {
             name,
             status,
             attempt: Arc::default(),
+            deliveries: Arc::default(),
         }
     }
 
@@ -217,20 +220,6 @@ impl SubscriberProgress {
         self.status.borrow().deadlines
     }
 
-    /// Returns the last deliveries, if the component is a sink.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn deliveries(&self) -> Option<DeliveryLog> {
-        self.status.borrow().deliveries.clone()
-    }
-
-    /// Returns true if the component is a sink.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn is_sink(&self) -> bool {
-        self.status.borrow().deliveries.is_some()
-    }
-
     /// Waits until an event and all events that were stored before the start are handled. Without an event, rows
     /// that cannot be brought up to date are an error, too.
     ///
@@ -305,23 +294,6 @@ impl SubscriberProgress {
     pub fn record_deadlines(&self, deadlines: OpenDeadlines) {
         self.status
             .send_modify(|status| status.deadlines = deadlines);
-    }
-
-    /// Records that the component is a sink.
-    #[doc(hidden)]
-    pub fn begin_deliveries(&self) {
-        self.status
-            .send_modify(|status| status.deliveries = Some(DeliveryLog::default()));
-    }
-
-    /// Records a delivery that has ended.
-    #[doc(hidden)]
-    pub fn record_delivery(&self, record: DeliveryRecord) {
-        self.status.send_if_modified(|status| {
-            let deliveries = status.deliveries.get_or_insert_default();
-            deliveries.push(record);
-            false
-        });
     }
 
     /// Records the keys that the component holds.

@@ -25,11 +25,11 @@ pub fn sink_reaction(
     publications: &Publications,
 ) -> ReactionDescriptor {
     let sink: &'static _ = Box::leak(Box::new(configured.sink));
-    let publications = publications.iter().filter(|publication| {
+    let received = publications.iter().filter(|publication| {
         let events = (publication.public_events)();
         events.iter().any(|event| sink.receives(event.event_type))
     });
-    let steps = publications.map(|publication| ReactionStep {
+    let steps = received.map(|publication| ReactionStep {
         name: publication.name,
         event: publication.event,
         when: ReactionTiming::Immediate,

@@ -258,9 +258,10 @@ impl TaskExecutor {
             self.unsaved.clear();
         }
         if self.ends {
+            self.refused = None;
+            self.shared.is_full.store(false, Ordering::Release);
             self.shared.end_sink().await?;
             (self.ends, self.held) = (false, 0);
-            self.forget_refused();
         }
         for subject in self.ended.drain(..) {
             self.busy.remove(&subject);
