@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     collections::VecDeque,
-    sync::{MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use es_event::{EventId, Subject};
@@ -40,6 +40,9 @@ pub struct DeliveryRecord {
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[schemars(rename = "Deliveries")]
 pub struct DeliveryLog(VecDeque<DeliveryRecord>);
+
+/// The last deliveries of a component, which has them if it is a sink.
+pub(super) type SharedDeliveryLog = Arc<Mutex<Option<DeliveryLog>>>;
 
 impl DeliveryLog {
     /// Adds a delivery, and forgets the oldest one if there are too many.

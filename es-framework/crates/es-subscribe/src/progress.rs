@@ -3,17 +3,15 @@
 #[cfg(test)]
 mod tests;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use es_event::{EventId, Hash, PoisonEvent};
 use jiff::Timestamp;
 use tokio::sync::{Notify, watch};
 
 use super::{
-    DeliveryLog, HeldKeys, SubscriberFailure, SubscriberState,
+    HeldKeys, SubscriberFailure, SubscriberState,
+    delivery_log::SharedDeliveryLog,
     operator::{ComponentKind, OperatorCommand},
 };
 
@@ -34,7 +32,7 @@ pub struct SubscriberProgress {
     status: Arc<watch::Sender<SubscriberStatus>>,
     /// Ends the pause before a retry.
     attempt: Arc<Notify>,
-    pub(super) deliveries: Arc<Mutex<Option<DeliveryLog>>>,
+    pub(super) deliveries: SharedDeliveryLog,
 }
 
 /// The status of one component at one moment.

@@ -7,6 +7,7 @@
 
 mod commands;
 mod declared;
+mod descriptor;
 mod error;
 mod executor_progress;
 mod old_checkpoint;
@@ -33,9 +34,10 @@ mod tests;
 pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
-    Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
+    Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionStep, ReactionTiming,
+    SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
 };
+pub use descriptor::ReactionDescriptor;
 pub use error::ReactionError;
 pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
