@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::{
     eventually::eventually,
     http_client::{client, get, json_of, post},
+    postgres_server::PostgresServer,
     running_service::{RunningService, TOKEN, book},
     service_process::ServiceProcess,
 };
@@ -333,4 +334,39 @@ async fn a_receiver_that_is_gone_is_shown_and_the_service_stays_healthy() {
     let rebuilt = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
     assert_eq!(rebuilt.status(), 200);
     wait_for(&receiver, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_instances_delivers_and_the_other_one_takes_over() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start(204, Duration::ZERO);
+    let file = write_sinks(folder.path(), &[("erp", &receiver, "")]);
+    let url = server.url();
+    let settings = [
+        ("EVENT_STORE_URL", &*url),
+        ("DATABASE_URL", &*url),
+        ("SINKS_FILE", file.to_str().unwrap()),
+    ];
+    let first = ServiceProcess::start(&settings);
+    let second = ServiceProcess::start(&settings);
+    let purchase = async |service: &ServiceProcess| {
+        let url = format!("{}/books/purchase", service.url);
+        let bought = post(&url, book(Uuid::new_v4()).to_string()).await;
+        assert_eq!(bought.status(), StatusCode::CREATED);
+    };
+    for _ in 0..10 {
+        purchase(&first).await;
+        purchase(&second).await;
+    }
+    wait_for(&receiver, 20).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(receiver.events().len(), 20, "one instance delivers");
+    drop(first);
+    purchase(&second).await;
+    wait_for(&receiver, 21).await;
+    let ids: BTreeSet<_> = receiver.events().iter().cloned().collect();
+    assert_eq!(ids.len(), 21);
 }
