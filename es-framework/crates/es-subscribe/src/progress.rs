@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::{
     HeldKeys, SubscriberFailure, SubscriberState,
+    delivery_log::SharedDeliveryLog,
     operator::{ComponentKind, OperatorCommand},
 };
 
@@ -31,6 +32,7 @@ pub struct SubscriberProgress {
     status: Arc<watch::Sender<SubscriberStatus>>,
     /// Ends the pause before a retry.
     attempt: Arc<Notify>,
+    pub(super) deliveries: SharedDeliveryLog,
 }
 
 /// The status of one component at one moment.
@@ -118,12 +120,12 @@ impl SubscriberProgress {
     /// Creates the progress of a component that has not begun.
     #[must_use]
     pub fn new(kind: ComponentKind, name: &'static str) -> Self {
-        let status = Arc::new(watch::Sender::new(SubscriberStatus::default()));
         Self {
             kind,
             name,
-            status,
+            status: Arc::new(watch::Sender::new(SubscriberStatus::default())),
             attempt: Arc::default(),
+            deliveries: Arc::default(),
         }
     }
 
