@@ -28,6 +28,9 @@ async fn a_client_in_python_carries_on_while_the_library_is_killed_and_restarted
     let limits = fs::read_to_string(source.join("limits.py")).unwrap();
     folder.write("limits.py", &limits);
     folder.run("python limits.py");
+    let receiver = fs::read_to_string(source.join("receiver.py")).unwrap();
+    folder.write("receiver.py", &receiver);
+    folder.run("python receiver.py");
     let example = page.blocks("python")[0].replace("http://localhost:8080", library.url());
     folder.write("main.py", &example);
     let walkthrough = fs::read_to_string(source.join("walkthrough.py")).unwrap();

@@ -30,8 +30,11 @@ async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_resta
     folder.write("walkthrough.ts", &walkthrough);
     let limits = fs::read_to_string(source.join("limits.ts")).unwrap();
     folder.write("limits.ts", &limits);
+    let receiver = fs::read_to_string(source.join("receiver.ts")).unwrap();
+    folder.write("receiver.ts", &receiver);
     folder.run(compile);
     folder.run("node limits.js");
+    folder.run("node receiver.js");
     let mut node = folder.command("node");
     library.run_walkthrough(node.arg("walkthrough.js")).await;
     let shown = folder.run(run);
