@@ -1,0 +1,102 @@
+//! Tokens, credentials of users, and TLS.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use async_nats::ConnectOptions;
+use es_sink::{NatsSettings, NatsTransport, Transport as _};
+use rcgen::{CertificateParams, KeyPair};
+
+use crate::{event, failure, nats_server::NatsServer};
+
+#[tokio::test]
+async fn a_token_is_read_at_each_connection_and_never_shown() {
+    let Some(server) = NatsServer::start(&["--auth", "hunter2"]) else {
+        return;
+    };
+    let token = ConnectOptions::with_token("hunter2".to_owned());
+    let stream = server.add_stream(token).await;
+    let settings = NatsSettings {
+        token_file: Some(server.write_secret("token", "old-secret\n")),
+        ..server.settings()
+    };
+    let transport = NatsTransport::new(settings).unwrap();
+    let sentence = failure(transport.deliver(&[event("1")]).await);
+    assert!(sentence.contains("authorization violation"), "{sentence}");
+    assert!(!sentence.contains("old-secret"), "{sentence}");
+    server.write_secret("token", "hunter2\n");
+    transport.deliver(&[event("1")]).await.unwrap();
+    assert_eq!(stream.ids().await, ["1"]);
+    assert_eq!(format!("{transport:?}"), server.url());
+}
+
+#[tokio::test]
+async fn a_file_of_secrets_that_others_can_read_is_refused() {
+    let Some(server) = NatsServer::start(&[]) else {
+        return;
+    };
+    let file = server.write_secret("token", "hunter2");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    for (credentials_file, token_file) in [(Some(file.clone()), None), (None, Some(file.clone()))] {
+        let settings = NatsSettings {
+            credentials_file,
+            token_file,
+            ..server.settings()
+        };
+        let transport = NatsTransport::new(settings).unwrap();
+        let sentence = failure(transport.deliver(&[event("1")]).await);
+        assert!(sentence.contains("chmod 600"), "{sentence}");
+    }
+}
+
+#[tokio::test]
+async fn tls_trusts_the_certificates_of_the_settings_and_no_others() {
+    let Some(mut server) = NatsServer::stopped(&[]) else {
+        return;
+    };
+    let [trusted, other] = ["trusted", "other"].map(|name| {
+        let parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let certificate = parameters.self_signed(&key).unwrap();
+        fs::write(server.file(name), certificate.pem()).unwrap();
+        (server.file(name), key)
+    });
+    let key = server.write_secret("key", &trusted.1.serialize_pem());
+    let files = [trusted.0.clone(), key].map(|file| file.display().to_string());
+    server.add_options(&["--tls", "--tlscert", &files[0], "--tlskey", &files[1]]);
+    server.restart();
+    let options = ConnectOptions::new().add_root_certificates(trusted.0.clone());
+    let stream = server.add_stream(options).await;
+    let transport = |ca_file| {
+        let nats = server.url().replace("nats:", "tls:");
+        let settings = NatsSettings {
+            nats,
+            ca_file,
+            ..server.settings()
+        };
+        NatsTransport::new(settings).unwrap()
+    };
+    for ca_file in [None, Some(other.0)] {
+        let sentence = failure(transport(ca_file).deliver(&[event("1")]).await);
+        assert!(sentence.contains("certificate"), "{sentence}");
+    }
+    let delivered = transport(Some(trusted.0)).deliver(&[event("1")]).await;
+    delivered.unwrap();
+    assert_eq!(stream.ids().await, ["1"]);
+}
+
+#[tokio::test]
+async fn a_server_without_tls_gets_nothing_from_a_sink_with_tls() {
+    let Some(server) = NatsServer::start(&[]) else {
+        return;
+    };
+    let stream = server.add_stream(ConnectOptions::new()).await;
+    let nats = server.url().replace("nats:", "tls:");
+    let transport = NatsTransport::new(NatsSettings {
+        nats,
+        ..server.settings()
+    })
+    .unwrap();
+    let sentence = failure(transport.deliver(&[event("1")]).await);
+    assert!(sentence.contains("connection"), "{sentence}");
+    assert!(stream.ids().await.is_empty());
+}
