@@ -165,8 +165,8 @@ impl SimulatedInstance {
         let number = self.environment.random.next();
         let opened = self.connect_store(None);
         let port: Arc<dyn EventLog> = Arc::new(opened.clone());
-        let (environment, printed) = (Arc::clone(&self.environment), Arc::clone(&self.printed));
-        let printer = PrinterConnection::new(environment, self.name, number, printed);
+        let (server, printed) = (Arc::clone(&self.server), Arc::clone(&self.printed));
+        let printer = PrinterConnection::new(server, self.name, number, printed);
         let services = wallet_domain::services(self.clock.clone(), Arc::new(printer));
         let random = RandomNumbers::seeded(self.environment.random.next());
         let command_resources = CommandResources::new(Arc::clone(&port), SOURCE)
