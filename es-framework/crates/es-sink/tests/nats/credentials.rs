@@ -3,8 +3,11 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use async_nats::ConnectOptions;
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use es_sink::{NatsSettings, NatsTransport, Transport as _};
+use nkeys::KeyPair as NatsKey;
 use rcgen::{CertificateParams, KeyPair};
+use serde_json::{Value, json};
 
 use crate::{event, failure, nats_server::NatsServer};
 
@@ -27,6 +30,76 @@ async fn a_token_is_read_at_each_connection_and_never_shown() {
     transport.deliver(&[event("1")]).await.unwrap();
     assert_eq!(stream.ids().await, ["1"]);
     assert_eq!(format!("{transport:?}"), server.url());
+}
+
+#[tokio::test]
+async fn a_user_with_a_credentials_file_is_let_in_and_others_are_not() {
+    let Some(mut server) = NatsServer::stopped(&[]) else {
+        return;
+    };
+    let operator = NatsKey::new_operator();
+    let (account, system) = (NatsKey::new_account(), NatsKey::new_account());
+    let own = json!({ "type": "operator", "version": 2, "system_account": system.public_key() });
+    let limits = json!({
+        "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1,
+        "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+    });
+    let of_account = json!({ "type": "account", "version": 2, "limits": limits });
+    let of_system = json!({ "type": "account", "version": 2 });
+    let configuration = format!(
+        "operator: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {}, {}: {} }}",
+        token(&operator, &operator, &own),
+        account.public_key(),
+        token(&operator, &account, &of_account),
+        system.public_key(),
+        token(&operator, &system, &of_system),
+    );
+    fs::write(server.file("configuration"), configuration).unwrap();
+    let configuration = server.file("configuration").display().to_string();
+    server.add_options(&["-c", &configuration]);
+    server.restart();
+    let credentials = |account: &NatsKey| {
+        let (user, claims) = (NatsKey::new_user(), json!({ "type": "user", "version": 2 }));
+        let (token, seed) = (token(account, &user, &claims), user.seed().unwrap());
+        format!(
+            "-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n\
+             -----BEGIN USER NKEY SEED-----\n{seed}\n------END USER NKEY SEED------\n"
+        )
+    };
+    let operators = ConnectOptions::with_credentials(&credentials(&account)).unwrap();
+    let stream = server.add_stream(operators).await;
+    let transport = |file: Option<&str>| {
+        let credentials_file = file.map(|text| server.write_secret("user.creds", text));
+        let settings = NatsSettings {
+            credentials_file,
+            ..server.settings()
+        };
+        NatsTransport::new(settings).unwrap()
+    };
+    let strangers = credentials(&NatsKey::new_account());
+    for file in [None, Some(&*strangers)] {
+        let sentence = failure(transport(file).deliver(&[event("1")]).await);
+        assert!(sentence.contains("authorization violation"), "{sentence}");
+    }
+    let sentence = failure(transport(Some("SUSECRET")).deliver(&[event("1")]).await);
+    assert!(sentence.contains("credentials file"), "{sentence}");
+    assert!(!sentence.contains("SUSECRET"), "{sentence}");
+    let known = transport(Some(&credentials(&account)));
+    known.deliver(&[event("1")]).await.unwrap();
+    assert_eq!(stream.ids().await, ["1"]);
+}
+
+/// A token of NATS, as `nsc` writes it: `issuer` signs the claims about `subject`.
+fn token(issuer: &NatsKey, subject: &NatsKey, nats: &Value) -> String {
+    let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+    let header = encode(&json!({ "typ": "JWT", "alg": "ed25519-nkey" }));
+    let claims = encode(&json!({
+        "jti": "1", "iat": 1_700_000_000, "iss": issuer.public_key(), "sub": subject.public_key(), "name": "test",
+        "nats": nats,
+    }));
+    let signed = format!("{header}.{claims}");
+    let signature = issuer.sign(signed.as_bytes()).unwrap();
+    format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature))
 }
 
 #[tokio::test]
