@@ -127,6 +127,8 @@ settings! {
     /// Database of the tasks of reactions. Without it, the database of the events where that is PostgreSQL, otherwise
     /// `state.sqlite` in `event_store_data_dir`.
     state_database_url: Option<DatabaseUrl> = None,
+    /// File that names the sinks of public events. Needs the feature `webhook`.
+    sinks_file: Option<PathBuf> = None,
     /// Source of every published event. Without it, the application's name.
     event_source: Option<String> = None,
     /// Request headers that are copied into the metadata of events.

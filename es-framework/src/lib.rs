@@ -88,6 +88,18 @@ pub use es_macros::Command;
 /// ```
 pub use es_macros::Event;
 /// ```
+/// use es_framework::prelude::*;
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// pub struct CopyAvailable {
+///     pub id: Uuid,
+/// }
+///
+/// assert_eq!(CopyAvailable::TYPE, "com.example.library.CopyAvailable.v1");
+/// ```
+pub use es_macros::PublicEvent;
+/// ```
 /// use es_framework::{command::RejectionKind, prelude::*};
 ///
 /// /// Why a copy is not lent.
@@ -242,6 +254,24 @@ pub use es_macros::projection;
 /// ```
 /// use es_framework::prelude::*;
 /// # #[derive(Event)]
+/// # pub struct BookReturnedEvent { id: Uuid, reader: Uuid }
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// pub struct CopyAvailable {
+///     pub id: Uuid,
+/// }
+///
+/// /// Who returned it is nobody's business.
+/// #[publish]
+/// fn copy_available(event: &BookReturnedEvent) -> CopyAvailable {
+///     CopyAvailable { id: event.id }
+/// }
+/// ```
+pub use es_macros::publish;
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
 /// # pub struct LoanOpenedEvent { id: Uuid, due_at: Timestamp }
 /// # #[derive(ReadModel)]
 /// # #[read_model(table = "loans", subject = "/loans/{id}")]
@@ -372,6 +402,7 @@ pub use event::Event;
 /// ```
 pub use jiff;
 pub use projection::ReadModel;
+pub use publication::PublicEvent;
 pub use query::Query;
 
 /// The items that expanded macros use. They can change in any release; do not use them directly.

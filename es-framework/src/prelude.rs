@@ -4,10 +4,10 @@ pub use jiff::{Timestamp, civil::Date};
 pub use uuid::Uuid;
 
 pub use crate::{
-    Command, Event, Query, ReadModel, Rejection, Service, Settings, State, Value,
+    Command, Event, PublicEvent, Query, ReadModel, Rejection, Service, Settings, State, Value,
     command::{Clock, Decision},
     event::{Caller, Metadata, NotOwner, RecordedEvent},
-    evolve, handler,
+    evolve, handler, publish,
     query::{Page, QueryContext, QueryError, QueryHandler},
     query_handler,
     reaction::ReactionKey,

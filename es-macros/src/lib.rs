@@ -347,6 +347,51 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::reaction::reaction(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
 }
 
+/// Declares a public event: a fact that other systems are told, with a type and a schema of its own.
+///
+/// Implements `PublicEvent`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named fields, and registers the
+/// public event. Its JSON has one member for each field, in camelCase. The doc comment is its description. The type is the
+/// crate's package, the struct's name and the version: `com.example.library.CopyAvailable.v1`.
+///
+/// # `#[public_event(…)]` above the struct
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `package = "com.example.stock"` | the package of this public event alone | the one in Cargo.toml, as for `#[derive(Event)]` |
+/// | `name = "CopyAvailable"` | the name after the package | the struct's name |
+/// | `version = 2` | the version, which ends the type | `1` |
+///
+/// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
+/// as for `#[derive(Command)]`.
+#[proc_macro_derive(
+    PublicEvent,
+    attributes(public_event, event, personal, validate, serde, schemars, es)
+)]
+pub fn derive_public_event(item: TokenStream) -> TokenStream {
+    codegen::public_event::derive_public_event(item.into(), &Manifest::of_this_crate()).into()
+}
+
+/// Makes a function a publication: a pure function that decides which public events follow from a stored event.
+///
+/// Leaves the function unchanged and registers it. It takes the event, by reference or by value, and states as a function
+/// of a reaction does: `&Book`, `Option<&Book>`, `#[subject("/readers/{reader}")] reader: &Reader`. They are as they were
+/// after the event. It returns a public event, or an `Option`, a `Vec` or a tuple of public events. It is a free function,
+/// and neither `async` nor `unsafe` nor generic.
+///
+/// # `#[publish(…)]`
+///
+/// | key | | if left out |
+/// |---|---|---|
+/// | `personal(name, email)` | the personal fields of the event that the function sees | it sees the `erased` replacements of all personal values |
+///
+/// An erased person's values are replaced in any case, and so are all personal values in states.
+///
+/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
+#[proc_macro_attribute]
+pub fn publish(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    codegen::publish::publish(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
+}
+
 /// Declares a query, which clients send with `GET`.
 ///
 /// Implements `Query` for a struct with named fields. Each field is a parameter. The answer comes from

@@ -25,6 +25,7 @@ use super::{
     opened_store::OpenedStore,
     personal_data::{open_personal_store, personal_data},
     read_models::open_database,
+    sinks::{reactions_and_sinks, redacted_resources},
     state_database::open_state_database,
     unique_values::open_unique_keys,
 };
@@ -39,7 +40,7 @@ use crate::{
         health::{Health, Lifecycle},
     },
     projection::{Database, Processor},
-    reaction::{ReactionRunner, ReactionRuntime},
+    reaction::{ReactionRunner, ReactionRuntime, Reactions},
     state::Snapshots,
     store::{EventLog, EventStore},
     telemetry::milliseconds_since,
@@ -95,6 +96,7 @@ struct OpenedResources {
     personal: Option<PersonalStore>,
     unique_keys: Arc<dyn UniqueKeySource>,
     database: Database,
+    reactions: Reactions,
     state: StateDatabase,
     lifecycle: Lifecycle,
 }
@@ -115,9 +117,9 @@ impl OpenedResources {
         let declared = declarations.catalog.events();
         let personal = open_personal_store(declared, &settings, store.as_event_store()).await?;
         let unique_keys = open_unique_keys(declared, personal.as_ref()).await?;
-        let reactions = declarations.catalog.reactions();
+        let reactions = reactions_and_sinks(name, &settings, &declarations.catalog)?;
         let events = store.as_event_store();
-        let state = open_state_database(&settings, reactions, &*events, has_store_of_code).await?;
+        let state = open_state_database(&settings, &reactions, &*events, has_store_of_code).await?;
         Ok(Self {
             name,
             lifecycle: Lifecycle::begin(name, declarations.catalog.version()),
@@ -127,6 +129,7 @@ impl OpenedResources {
             store,
             personal,
             unique_keys,
+            reactions,
             state,
             database: open_database(&settings, declarations.catalog.read_models()).await?,
             settings,
@@ -228,6 +231,7 @@ impl Application {
         let command_resources = resources.command_resources(services.clone(), &catalog);
         let runtime = ReactionRuntime {
             source: resources.settings.source(name).into(),
+            redacted_resources: redacted_resources(resources.personal.as_ref(), &command_resources),
             command_resources: command_resources.clone(),
             store: resources.application_store(),
             services,
@@ -245,7 +249,7 @@ impl Application {
             &resources.database,
         )
         .await;
-        let runner = ReactionRunner::new(runtime, catalog.reactions().clone());
+        let runner = ReactionRunner::new(runtime, resources.reactions.clone());
         let live = LiveQueries::new(resources.settings.live_queries.into());
         let mut context =
             resources.http_context(command_resources, &processor, &runner, live.clone());

@@ -18,6 +18,7 @@ pub(crate) mod personal_data;
 mod postgres_store;
 mod read_models;
 mod run;
+mod sinks;
 mod state_database;
 #[cfg(feature = "server")]
 mod store_api;

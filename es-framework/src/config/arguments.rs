@@ -5,8 +5,7 @@ mod conversion;
 use std::{net::IpAddr, num::NonZeroU32, path::PathBuf};
 
 use axum::http::HeaderName;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
-use es_net::hide_secrets_in_error;
+use clap::Parser;
 
 use super::{EventStoreUrl, KeyStoreUrl, PUBLIC_RATE_LIMIT, Secret};
 use crate::{
@@ -190,6 +189,10 @@ pub(crate) struct SettingsArguments {
     )]
     state_database_url: Option<DatabaseUrl>,
 
+    /// File that names the sinks of public events, such as webhooks. Without it, no event leaves.
+    #[arg(long, env = "SINKS_FILE", value_name = "FILE")]
+    sinks_file: Option<PathBuf>,
+
     /// Source of every published event. Without it, the application's name. An event store of
     /// version 1.0 or later wants a URI, such as tag:library-service.
     #[arg(long, env = "EVENT_SOURCE", value_name = "NAME")]
@@ -368,22 +371,6 @@ pub(crate) struct SettingsArguments {
         value_name = "BYTES"
     )]
     event_store_query_memory: NonZeroU32,
-}
-
-impl SettingsArguments {
-    /// Reads the environment variables alone.
-    pub(super) fn from_environment() -> crate::Result<Self> {
-        // The first argument is the name of the program, which `no_binary_name` leaves out.
-        let mut command = Self::command().no_binary_name(true);
-        let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());
-        let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
-        arguments.map_err(|error| {
-            // clap adds paragraphs on the usage.
-            let sentence = hide_secrets_in_error(error, &command).to_string();
-            let sentence = sentence.split("\n\n").next().unwrap_or_default();
-            crate::Error::new(sentence.trim_start_matches("error: "))
-        })
-    }
 }
 
 const fn positive(number: u32) -> NonZeroU32 {

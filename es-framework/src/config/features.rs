@@ -31,6 +31,7 @@ const POSTGRES_STORE: FeatureSetting = (
 const REMOTE_STORE: FeatureSetting = ("EVENT_STORE_URL", "client", cfg!(feature = "client"));
 const TRUSTED_CERTIFICATES: FeatureSetting =
     ("EVENT_STORE_CA_FILE", "client", cfg!(feature = "client"));
+const SINKS: FeatureSetting = ("SINKS_FILE", "webhook", cfg!(feature = "webhook"));
 const TLS: FeatureSetting = ("HTTP_TLS_CERTIFICATE", "tls", cfg!(feature = "tls"));
 const STORE_API: bool = cfg!(feature = "server");
 const HASH_VERSION: FeatureSetting = (
@@ -88,7 +89,7 @@ impl Settings {
     }
 
     /// Returns each setting that needs a feature, and whether it asks for what the feature links.
-    fn settings_with_features(&self) -> [(FeatureSetting, bool); 16] {
+    fn settings_with_features(&self) -> [(FeatureSetting, bool); 17] {
         let default = Self::default();
         let of_server = |name, is_set| ((name, "server", STORE_API), is_set);
         [
@@ -120,6 +121,7 @@ impl Settings {
                     .is_some_and(|url| !url.is_postgres()),
             ),
             (TRUSTED_CERTIFICATES, self.event_store_ca_file.is_some()),
+            (SINKS, self.sinks_file.is_some()),
             (TLS, self.http_tls_certificate.is_some()),
             of_server(
                 "EVENT_STORE_PORT",
@@ -172,6 +174,12 @@ mod tests {
                 cfg!(feature = "otel"),
             ),
             (settings().console(true), "CONSOLE", "console", console),
+            (
+                settings().sinks_file(Some("sinks.toml".into())),
+                "SINKS_FILE",
+                "webhook",
+                cfg!(feature = "webhook"),
+            ),
             (
                 settings().auth_issuer(Some(issuer)),
                 "AUTH_ISSUER",

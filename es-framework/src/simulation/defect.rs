@@ -196,7 +196,9 @@ pub(super) async fn lose_tasks(
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     for name in wallet_reactions::NAMES {
-        let tasks = state.due_tasks(name, now, Some(now), 100).await?;
+        let tasks = state
+            .due_tasks(name, (now, Duration::from_secs(3600)), Some(now), 100)
+            .await?;
         let begun = tasks.iter().filter(|task| task.attempts > 0);
         let finished: Vec<_> = begun
             .map(|task| TaskChange::Finish {

@@ -193,6 +193,7 @@ impl SimulatedInstance {
         };
         let runtime = ReactionRuntime {
             command_resources: reaction_commands,
+            redacted_resources: None,
             store: port_of_reactions,
             source: SOURCE.into(),
             services,

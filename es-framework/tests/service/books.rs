@@ -109,6 +109,32 @@ fn return_book(book: &Book, _: ReturnBookCommand) -> Result<BookReturnedEvent, L
     }
 }
 
+/// A copy is in the inventory.
+#[derive(PublicEvent)]
+struct CopyPurchased {
+    id: Uuid,
+    title: String,
+}
+
+#[publish]
+fn copy_purchased(event: &BookPurchasedEvent) -> CopyPurchased {
+    CopyPurchased {
+        id: event.id,
+        title: event.title.clone(),
+    }
+}
+
+/// A copy is lent. Nobody learns to whom.
+#[derive(PublicEvent)]
+struct CopyLent {
+    id: Uuid,
+}
+
+#[publish]
+fn copy_lent(event: &BookBorrowedEvent) -> CopyLent {
+    CopyLent { id: event.id }
+}
+
 /// Reports a loan. The report has a subject of its own, so it is no change of the copy.
 #[derive(Command)]
 #[command(subject = "/reports/{id}", internal)]

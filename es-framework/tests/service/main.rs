@@ -53,6 +53,7 @@ mod refused_start;
 mod requirement;
 mod running_service;
 mod service_process;
+mod sinks;
 mod store_server;
 mod telemetry;
 mod title_search;

@@ -5,6 +5,7 @@
 pub(crate) enum DeclarationKind {
     Command,
     Event,
+    PublicEvent,
     ReadModel,
     Query,
     State,
@@ -18,6 +19,7 @@ impl DeclarationKind {
         match self {
             Self::Command => "a command",
             Self::Event => "an event",
+            Self::PublicEvent => "a public event",
             Self::ReadModel => "a read model",
             Self::Query => "a query",
             Self::State => "a state",

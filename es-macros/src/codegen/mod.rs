@@ -30,6 +30,8 @@ mod naming;
 mod parameters;
 mod personal;
 pub(crate) mod projection;
+pub(crate) mod public_event;
+pub(crate) mod publish;
 pub(crate) mod query;
 pub(crate) mod query_handler;
 pub(crate) mod reaction;

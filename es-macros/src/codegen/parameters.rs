@@ -10,16 +10,21 @@ pub(crate) enum FunctionKind {
     Send,
     /// A function of a reaction that calls another system.
     Call,
+    /// A function that publishes public events.
+    Publish,
     Upcaster,
     /// A function that answers a query.
     Query,
 }
 
-use FunctionKind::{Call, Handler, Projection, Query, Send};
+use FunctionKind::{Call, Handler, Projection, Publish, Query, Send};
 
 /// The types that a function can take by reference, and the kinds of functions that can.
 const REFERENCES: [(&str, &[FunctionKind]); 9] = [
-    ("states (`#[derive(State)]`)", &[Handler, Send, Call]),
+    (
+        "states (`#[derive(State)]`)",
+        &[Handler, Send, Call, Publish],
+    ),
     ("the `QueryContext`", &[Query]),
     ("settings (`#[derive(Settings)]`)", &[Handler, Call, Query]),
     (
@@ -42,6 +47,7 @@ impl FunctionKind {
             Self::Projection => "a function of a projection takes one event",
             Self::Send => "a function of a reaction that is not `async` takes its event",
             Self::Call => "an `async` function of a reaction takes its event",
+            Self::Publish => "a publication takes its event",
             Self::Upcaster => "an upcaster takes one old event",
             Self::Query => "a query handler takes its query",
         };

@@ -88,6 +88,10 @@ pub(crate) fn check_struct(attrs: &[Attribute], kind: DeclarationKind, errors: &
             ("rename", DeclarationKind::Event) => {
                 "an event is known by its type: write `#[event(name = \"…\")]`".to_owned()
             }
+            ("rename", DeclarationKind::PublicEvent) => {
+                "a public event is known by its type: write `#[public_event(name = \"…\")]`"
+                    .to_owned()
+            }
             _ => format!(
                 "the JSON of {} is an object with one member for each field: remove `{key}`",
                 kind.noun()

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use es_event::{Declaration, DuplicateDeclaration, EventView, NamedKind, sort_by_unique_name};
+use es_event::{
+    Declaration, DuplicateDeclaration, Event, EventView, NamedKind, sort_by_unique_name,
+};
 use futures_util::future::BoxFuture;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
-    command::Parameter,
+    command::{CommandResources, Parameter},
     reaction::{ReactionContext, ReactionError},
 };
 
@@ -175,6 +177,58 @@ pub struct PublicationDescriptor {
 }
 
 inventory::collect!(PublicationDescriptor);
+inventory::collect!(PublicEventDescriptor);
+
+impl PublicationDescriptor {
+    /// Publishes an event that has the type of the publication. The states are rebuilt from the events of `resources`
+    /// up to this one.
+    ///
+    /// # Errors
+    /// The event is unreadable, or names a subject that cannot be. The future fails if a state is missing, or if the
+    /// store fails.
+    pub fn publish_event(
+        &self,
+        event: &EventView<'_>,
+        resources: &CommandResources,
+    ) -> Result<PendingEvents, ReactionError> {
+        let context = ReactionContext::of_publication(self.name, event.recorded(), resources);
+        (self.publish)(event, &context)
+    }
+}
+
+/// Decodes an event for a publication. The replacement stands for each personal value that is in none of these members.
+///
+/// # Errors
+/// The payload does not fit the event type.
+pub fn decode_event<E: Event>(event: &EventView<'_>, shown: &[&str]) -> Result<E, ReactionError> {
+    Ok(event.payload_without_personal(shown)?)
+}
+
+/// Returns the JSON name of a personal field.
+///
+/// # Panics
+/// The event has no personal field of this name, at compile time.
+#[must_use]
+#[track_caller]
+pub const fn personal_member<E: Event>(field: &str) -> &'static str {
+    let mut rest = E::PERSONAL;
+    while let [(name, member), others @ ..] = rest {
+        if es_event::are_equal(name, field) {
+            return member;
+        }
+        rest = others;
+    }
+    panic!(
+        "the event has no personal field of this name: name fields with `#[personal(…)]`, and leave the others out, because the publication sees them anyway"
+    )
+}
+
+/// Boxes the public events of a publication.
+pub fn box_events(
+    events: impl Future<Output = Result<OutgoingEvents, ReactionError>> + Send + 'static,
+) -> PendingEvents {
+    Box::pin(events)
+}
 
 /// The sorted and checked publications of an application.
 #[derive(Debug, Clone, Default)]

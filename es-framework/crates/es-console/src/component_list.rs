@@ -3,7 +3,7 @@
 use es_event::EventId;
 use es_store::newest_id;
 use es_subscribe::{
-    HeldKeyGroup,
+    DeliveryLog, HeldKeyGroup,
     operator::{ComponentKind, OperatorCommand},
     status::{
         ComponentStatus, PoisonEventStatus, ReactionStatus, ReactionStatuses, ReadModelStatus,
@@ -65,8 +65,21 @@ fn read_model(name: &str, status: &ReadModelStatus) -> Markup {
 
 fn reaction(name: &str, status: &ReactionStatus) -> Markup {
     let kind = ComponentKind::Reaction;
-    let links = command_links(kind, name, &status.component.exits);
-    card(kind, name, &status.component, &deadlines(status), &links)
+    let mut exits = status.component.exits.clone();
+    let facts = match &status.deliveries {
+        Some(log) => {
+            exits.push(OperatorCommand::Replay);
+            deliveries(log)
+        }
+        None => deadlines(status),
+    };
+    card(
+        kind,
+        name,
+        &status.component,
+        &facts,
+        &command_links(kind, name, &exits),
+    )
 }
 
 /// Renders a read model or a reaction, with the facts and the links of its kind.
@@ -210,6 +223,26 @@ fn rebuild(status: &ReadModelStatus) -> Markup {
                 }
             }
             @if let Some(error) = &rebuild.component.error { p.bad { (shortened(error, ERROR)) } }
+        }
+    }
+}
+
+/// Renders the last deliveries of a sink.
+fn deliveries(log: &DeliveryLog) -> Markup {
+    html! {
+        dt { "Last deliveries" }
+        dd {
+            @if log.iter().next().is_none() { "none since the start" }
+            @for one in log.iter() {
+                p {
+                    (time_text(one.time)) " " (event_link(one.event)) " "
+                    bdi { (one.subject) } " " (one.publication) " "
+                    @match &one.error {
+                        Some(error) => span.bad { (shortened(error, ERROR)) },
+                        None => span.good { "confirmed" },
+                    }
+                }
+            }
         }
     }
 }

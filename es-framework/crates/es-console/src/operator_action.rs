@@ -33,6 +33,7 @@ pub(crate) const fn label(command: OperatorCommand) -> &'static str {
         OperatorCommand::Rebuild => "Rebuild",
         OperatorCommand::Retry => "Retry",
         OperatorCommand::Skip => "Skip",
+        OperatorCommand::Replay => "Replay",
     }
 }
 
@@ -89,6 +90,10 @@ impl OperatorAction {
                 "The rows are computed again from the first event, in a shadow table. Meanwhile queries get the current rows.",
                 "It reads all events once. A large store is busy with that for a while; the page of the read models shows the progress.",
                 "At the end, the new rows replace the current ones at once. No event is lost or changed.",
+            ],
+            (_, OperatorCommand::Replay) => &[
+                "The events that you select are delivered again: one event, a range, or those of a subject, which is the key here. The receiver knows them by their ids.",
+                "A replay reads up to 10,000 events. A larger range needs several.",
             ],
             (ComponentKind::ReadModel, OperatorCommand::Retry) => &[
                 "The read model tries again at once, also with the events of held rows. It stops again, or holds them again, if the reason remains.",
@@ -148,7 +153,9 @@ pub(crate) async fn execute_action(
     let form: AddressValues = page.read_form()?;
     let selection = match command {
         OperatorCommand::Rebuild => None,
-        OperatorCommand::Retry | OperatorCommand::Skip => read_selection(&form)?,
+        OperatorCommand::Retry | OperatorCommand::Skip | OperatorCommand::Replay => {
+            read_selection(&form)?
+        }
     };
     let operator = match kind {
         ComponentKind::ReadModel => &console.read_model_operator,

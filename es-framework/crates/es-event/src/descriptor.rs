@@ -51,6 +51,10 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// True if no state, read model or reaction has to consume the event.
     const INFORMATIONAL: bool = false;
 
+    /// The fields that contain personal values, or whose types may contain some, each with its JSON name.
+    #[doc(hidden)]
+    const PERSONAL: &'static [(&'static str, &'static str)] = &[];
+
     /// The rules about unique values.
     const UNIQUE: UniqueRules = UniqueRules::NONE;
 

@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{DecodeError, Event, RecordedEvent, json_numbers};
+use super::{DecodeError, Event, RecordedEvent, json_numbers, personal};
 
 /// An event as states, projections and reactions receive it: a stored event, or the result of an
 /// upcaster.
@@ -103,6 +103,17 @@ impl<'a> EventView<'a> {
                 self.with_event_context(json_numbers::read_json(payload.get()))
             }
         }
+    }
+
+    /// Deserializes the payload of the event `E` with the replacement of each personal value that is in none of the
+    /// members `shown`.
+    ///
+    /// # Errors
+    /// Fails if the payload does not have the shape of `E`.
+    #[doc(hidden)]
+    pub fn payload_without_personal<E: Event>(&self, shown: &[&str]) -> Result<E, DecodeError> {
+        let event = self.payload()?;
+        self.with_event_context(personal::replace_values(event, shown))
     }
 
     /// Adds the event's id and type to a deserialization error.

@@ -30,6 +30,7 @@ pub use person::person_of;
 pub use person_keys::PersonKeys;
 pub use personal_store::PersonalStore;
 pub use read_model_search::{PersonRows, ReadModelSearch};
+pub use redacted_store::RedactedStore;
 pub use sealed_event::PersonalEvents;
 pub use search::{PersonReport, StoredForm};
 pub use shared_key::SharedKey;

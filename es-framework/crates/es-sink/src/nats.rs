@@ -17,9 +17,7 @@ use async_nats::{
     },
 };
 use async_trait::async_trait;
-use es_event::{Error, Result};
 use es_store::secret_file::check_owner_only;
-use serde::Deserialize;
 use tokio::{sync::Mutex, time::timeout};
 
 use crate::{CloudEvent, DeliveryError, Transport};
@@ -31,21 +29,10 @@ const PING_INTERVAL: Duration = Duration::from_secs(5);
 const CONTENT_TYPE: &str = "application/cloudevents+json";
 
 /// The settings of a sink that delivers to NATS JetStream.
-///
-/// ```
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use es_sink::NatsSettings;
-///
-/// let settings: NatsSettings =
-///     serde_json::from_str(r#"{ "nats": "tls://broker.example:4222", "subject": "library" }"#)?;
-/// assert_eq!(settings.subject, "library");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NatsSettings {
     /// The URLs of the servers of one cluster, with commas between them: `nats://host:4222`, or `tls://host:4222` with TLS.
-    pub nats: String,
+    pub servers: String,
     /// The first part of the NATS subject. The type of the event follows it.
     pub subject: String,
     /// A file with the credentials of a user, as `nsc generate creds` writes it. Only its owner may read it.
@@ -68,16 +55,14 @@ pub struct NatsSettings {
 /// use es_sink::{NatsSettings, NatsTransport};
 ///
 /// let settings = NatsSettings {
-///     nats: "nats://localhost:4222".to_owned(),
+///     servers: "nats://localhost:4222".to_owned(),
 ///     subject: "library".to_owned(),
-///     credentials_file: None,
-///     token_file: None,
-///     ca_file: None,
+///     ..NatsSettings::default()
 /// };
 /// // The server may be away: the first delivery connects.
 /// let transport = NatsTransport::new(settings)?;
 /// assert_eq!(format!("{transport:?}"), "nats://localhost:4222");
-/// # Ok::<_, es_event::Error>(())
+/// # Ok::<_, String>(())
 /// ```
 pub struct NatsTransport {
     servers: Vec<ServerAddr>,
@@ -90,9 +75,9 @@ impl NatsTransport {
     ///
     /// # Errors
     /// A URL or the NATS subject is invalid, or there are two kinds of credentials.
-    pub fn new(settings: NatsSettings) -> Result<Self> {
-        let servers = settings.nats.split(',').map(parse_server);
-        let servers = servers.collect::<Result<_>>()?;
+    pub fn new(settings: NatsSettings) -> Result<Self, String> {
+        let servers = settings.servers.split(',').map(parse_server);
+        let servers = servers.collect::<Result<_, _>>()?;
         let has_token = |token: &str| {
             !token.is_empty()
                 && token
@@ -101,14 +86,12 @@ impl NatsTransport {
         };
         let subject = &settings.subject;
         if subject.starts_with('$') || !subject.split('.').all(has_token) {
-            return Err(Error::new(format!(
+            return Err(format!(
                 "`{subject}` is no NATS subject: use words of ASCII with dots between them, such as `library.events`"
-            )));
+            ));
         }
         if settings.credentials_file.is_some() && settings.token_file.is_some() {
-            return Err(Error::new(
-                "a sink has `credentials_file` or `token_file`, and not both",
-            ));
+            return Err("it has `credentials_file` or `token_file`, and not both".to_owned());
         }
         Ok(Self {
             servers,
@@ -189,7 +172,7 @@ impl NatsTransport {
 /// Shows the URLs of the servers, which contain no credentials.
 impl fmt::Debug for NatsTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.settings.nats)
+        f.write_str(&self.settings.servers)
     }
 }
 
@@ -209,20 +192,21 @@ impl Transport for NatsTransport {
     }
 }
 
-fn parse_server(url: &str) -> Result<ServerAddr> {
+fn parse_server(url: &str) -> Result<ServerAddr, String> {
     let server: ServerAddr = url
         .parse()
-        .map_err(|error| Error::because("the URL of a NATS server is invalid", error))?;
+        .map_err(|error| format!("the URL of a NATS server is invalid: {error}"))?;
     // The error does not repeat a URL that may contain a password.
     if server.has_user_pass() || server.password().is_some() {
-        return Err(Error::new(
-            "the URL of a NATS server has no user or password: put them into `credentials_file` or `token_file`",
-        ));
+        return Err(
+            "the URL of a NATS server has no user or password: put them into `credentials_file` or `token_file`"
+                .to_owned(),
+        );
     }
     if !url.contains("://") || server.is_websocket() || server.host().is_empty() {
-        return Err(Error::new(format!(
+        return Err(format!(
             "`{url}` is no NATS server: use `nats://host:4222`, or `tls://host:4222` with TLS"
-        )));
+        ));
     }
     Ok(server)
 }

@@ -9,6 +9,7 @@
 mod batch_reader;
 mod catch_up;
 mod checkpoint;
+mod delivery_log;
 mod engine;
 mod held_keys;
 pub mod operator;
@@ -26,6 +27,7 @@ mod subscriber;
 mod subscriber_state;
 
 pub use checkpoint::SubscriberCheckpoint;
+pub use delivery_log::{DeliveryLog, DeliveryRecord};
 pub use engine::{back_off, follow};
 pub use held_keys::{HeldKey, HeldKeyGroup, HeldKeyId, HeldKeyKind, HeldKeys, MAX_HELD_KEYS};
 pub use operator_command::{CommandedSubscriber, answer_during, answer_request};

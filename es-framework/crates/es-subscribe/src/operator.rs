@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use es_event::{EventId, EventSelection, PoisonEvent};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -34,6 +35,8 @@ pub enum OperatorCommand {
     /// Skips the event that stopped the component and those at which keys are held, in every later run. With a
     /// selection of events, skips those of them that the component cannot handle.
     Skip,
+    /// Delivers selected events to a sink again.
+    Replay,
 }
 
 /// The kind of component that an operator commands.
@@ -60,6 +63,7 @@ impl OperatorCommand {
             Self::Rebuild => "rebuild",
             Self::Retry => "retry",
             Self::Skip => "skip",
+            Self::Replay => "replay",
         }
     }
 }
@@ -70,10 +74,16 @@ impl ComponentKind {
     #[must_use]
     pub const fn commands(self) -> &'static [OperatorCommand] {
         match self {
-            Self::ReadModel | Self::Reaction => &[
+            Self::ReadModel => &[
                 OperatorCommand::Rebuild,
                 OperatorCommand::Retry,
                 OperatorCommand::Skip,
+            ],
+            Self::Reaction => &[
+                OperatorCommand::Rebuild,
+                OperatorCommand::Retry,
+                OperatorCommand::Skip,
+                OperatorCommand::Replay,
             ],
         }
     }
@@ -112,6 +122,12 @@ pub enum OperatorError {
     /// The reaction has its tasks, with which it continues.
     #[error("the reaction {0} cannot be rebuilt: it has its tasks")]
     CannotRebuild(&'static str),
+    /// Only a sink delivers events again.
+    #[error("the {0} {1} cannot replay events: only a sink delivers them again")]
+    CannotReplay(ComponentKind, &'static str),
+    /// The events of a replay are not selected in a way that a replay takes.
+    #[error("a replay {0}")]
+    WrongReplay(&'static str),
     /// The read model is being rebuilt already.
     #[error("the {0} {1} is being rebuilt already")]
     Rebuilding(ComponentKind, &'static str),
@@ -142,6 +158,19 @@ pub struct OperatorOutcome {
     pub retried: usize,
     /// The number of those that are held no longer.
     pub released: usize,
+    /// The result of a replay.
+    pub replay: Option<ReplayOutcome>,
+}
+
+/// The result of a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Replay")]
+pub struct ReplayOutcome {
+    /// The number of deliveries that were planned.
+    pub planned: usize,
+    /// The event with which the next replay goes on, if the range has more events than one replay reads.
+    #[schemars(with = "Option<String>")]
+    pub next: Option<EventId>,
 }
 
 /// The outcome of a command, or the reason why the component does not carry it out.

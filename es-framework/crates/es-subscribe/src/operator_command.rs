@@ -9,7 +9,7 @@ use super::{
     HeldKeys, SubscriberProgress,
     operator::{
         OperatorCommand, OperatorError, OperatorOutcome, OperatorRequest, OperatorRequests,
-        OperatorResult,
+        OperatorResult, ReplayOutcome,
     },
 };
 
@@ -29,6 +29,15 @@ pub trait CommandedSubscriber: Send + Sync {
     /// Ends the skips of the selected events, and handles those that were passed. Returns false if none of them
     /// was skipped.
     async fn end_skips(&self, selection: &EventSelection) -> Result<bool, OperatorError>;
+
+    /// Delivers selected events again.
+    async fn replay(&self, _: Option<&EventSelection>) -> Result<ReplayOutcome, OperatorError> {
+        let progress = self.progress();
+        Err(OperatorError::CannotReplay(
+            progress.kind(),
+            progress.name(),
+        ))
+    }
 
     /// Reads the events of the selected held keys again, or of all of them. Returns the number of keys that were
     /// selected, and of those that are held no longer.
@@ -51,6 +60,9 @@ async fn execute_command(
     let mut outcome = OperatorOutcome::default();
     match (command, selection) {
         (OperatorCommand::Rebuild, _) => component.rebuild().await?,
+        (OperatorCommand::Replay, selection) => {
+            outcome.replay = Some(component.replay(selection.as_ref()).await?);
+        }
         (OperatorCommand::Retry, selection) => {
             let mut is_about_some = troubled(progress).next().is_some();
             if let Some(selection) = &selection {

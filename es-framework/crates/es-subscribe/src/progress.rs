@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::{
     HeldKeys, SubscriberFailure, SubscriberState,
+    delivery_log::SharedDeliveryLog,
     operator::{ComponentKind, OperatorCommand},
 };
 
@@ -31,6 +32,7 @@ pub struct SubscriberProgress {
     status: Arc<watch::Sender<SubscriberStatus>>,
     /// Ends the pause before a retry.
     attempt: Arc<Notify>,
+    pub(super) deliveries: SharedDeliveryLog,
 }
 
 /// The status of one component at one moment.
@@ -124,6 +126,7 @@ impl SubscriberProgress {
             name,
             status,
             attempt: Arc::default(),
+            deliveries: Arc::default(),
         }
     }
 

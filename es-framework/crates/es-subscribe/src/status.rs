@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    HeldKeyGroup, HeldKeys, ProgressRegistry, SubscriberProgress, operator::OperatorCommand,
+    DeliveryLog, HeldKeyGroup, HeldKeys, ProgressRegistry, SubscriberProgress,
+    operator::OperatorCommand,
 };
 
 /// The status of each read model, by name.
@@ -55,6 +56,9 @@ pub struct ReactionStatus {
     pub component: ComponentStatus,
     pub open_deadlines: usize,
     pub next_deadline: Option<Timestamp>,
+    /// The last deliveries, the newest first, if the reaction is a sink.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deliveries: Option<DeliveryLog>,
 }
 
 /// The members that read models, their shadow tables and reactions have in common.
@@ -174,6 +178,7 @@ impl ReactionStatus {
             component: ComponentStatus::new(progress, newest),
             open_deadlines: deadlines.count,
             next_deadline: deadlines.next,
+            deliveries: progress.deliveries(),
         }
     }
 }

@@ -170,7 +170,7 @@ impl SubscriberState {
     /// Returns the commands of operators that help in this state.
     #[must_use]
     pub fn exits(&self, kind: ComponentKind) -> Vec<OperatorCommand> {
-        use OperatorCommand::{Rebuild, Retry, Skip};
+        use OperatorCommand::{Rebuild, Replay, Retry, Skip};
 
         let cause = self.trouble().map(|trouble| trouble.cause);
         let helps = |command: &OperatorCommand| match (*command, kind) {
@@ -180,6 +180,7 @@ impl SubscriberState {
             (Rebuild, ComponentKind::Reaction) => cause == Some(TroubleCause::Checkpoint),
             (Retry, _) => cause.is_some(),
             (Skip, _) => self.poison_event().is_some(),
+            (Replay, _) => false,
         };
         kind.commands().iter().copied().filter(helps).collect()
     }

@@ -39,7 +39,7 @@
 //! ```
 //!
 //! [`Scenario::query`] and [`Scenario::rows`] test the read side in the same way, and
-//! [`Scenario::reacts`] tests a reaction.
+//! [`Scenario::reacts`] tests a reaction. [`Scenario::then_published`] tests the publications.
 //!
 //! [`schema_lock!`] is a test that stored events stay readable. No service links this crate.
 
@@ -50,6 +50,7 @@ mod default_settings;
 mod difference;
 mod event_json;
 mod expectation;
+mod publication;
 mod reaction;
 mod read_side;
 mod scenario;

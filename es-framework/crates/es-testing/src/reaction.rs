@@ -162,6 +162,7 @@ fn runtime(
         .with_upcasters(upcasters.clone());
     ReactionRuntime {
         command_resources,
+        redacted_resources: None,
         store,
         source: "test".into(),
         services,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use es_event::{Clock, EventDescriptor, Subject};
 use es_personal::{
     KeyRewrite, KeyStore, KeyStoreError, PersonKeys, PersonalData, PersonalEvents, PersonalStore,
-    StoredKey, person_of,
+    RedactedStore, StoredKey, person_of,
 };
 use es_store::{EventLog, memory::MemoryStore};
 
@@ -34,6 +34,11 @@ impl ScenarioStore {
     /// Returns the log, as the application sees it.
     pub(crate) fn log(&self) -> Arc<dyn EventLog> {
         Arc::new(self.0.clone())
+    }
+
+    /// Returns the log without personal values. Each one reads as its replacement.
+    pub(crate) fn redacted_log(&self) -> Arc<dyn EventLog> {
+        Arc::new(RedactedStore::new(self.0.sealed().clone()))
     }
 
     /// Erases the person whose id ends a subject.

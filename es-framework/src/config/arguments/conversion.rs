@@ -2,8 +2,27 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use clap::{CommandFactory as _, FromArgMatches as _};
+use es_net::hide_secrets_in_error;
+
 use super::SettingsArguments;
 use crate::config::Settings;
+
+impl SettingsArguments {
+    /// Reads the environment variables alone.
+    pub(in crate::config) fn from_environment() -> crate::Result<Self> {
+        // The first argument is the name of the program, which `no_binary_name` leaves out.
+        let mut command = Self::command().no_binary_name(true);
+        let matches = command.try_get_matches_from_mut(std::iter::empty::<&str>());
+        let arguments = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        arguments.map_err(|error| {
+            // clap adds paragraphs on the usage.
+            let sentence = hide_secrets_in_error(error, &command).to_string();
+            let sentence = sentence.split("\n\n").next().unwrap_or_default();
+            crate::Error::new(sentence.trim_start_matches("error: "))
+        })
+    }
+}
 
 impl From<SettingsArguments> for Settings {
     fn from(arguments: SettingsArguments) -> Self {
@@ -34,6 +53,7 @@ impl From<SettingsArguments> for Settings {
             key_store_master_key_file: arguments.key_store_master_key_file,
             state_database_url: arguments.state_database_url,
             database_url: arguments.database_url,
+            sinks_file: arguments.sinks_file,
             event_source: arguments.event_source,
             event_metadata_headers: arguments.event_metadata_headers,
             console: arguments.console.unwrap_or(cfg!(feature = "console")),

@@ -1,5 +1,7 @@
 //! Tests of the settings on the command line.
 
+use clap::{CommandFactory as _, FromArgMatches as _};
+
 use super::*;
 use crate::{config::Settings, event::Dialect};
 

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens as _;
 use syn::{
-    Attribute, Expr, LitInt, LitStr, Meta, Path, Token, parse::Parser as _, punctuated::Punctuated,
+    Attribute, Expr, Ident, LitInt, LitStr, Meta, Path, Token, parse::Parser as _,
+    punctuated::Punctuated,
 };
 
+use super::event_type::{self, EventType, TypeKeys};
 use crate::codegen::{
     attribute::{self, SeenKeys},
     errors::Errors,
+    manifest::Manifest,
     unique,
 };
 
@@ -54,6 +57,24 @@ pub(crate) fn parse_attributes(attrs: &[Attribute], errors: &mut Errors) -> Even
 }
 
 impl EventAttr {
+    /// Builds the type. The first version has no number.
+    pub(crate) fn build_type(
+        &self,
+        ident: &Ident,
+        manifest: &Manifest,
+        errors: &mut Errors,
+    ) -> Option<EventType> {
+        let version = self.version.as_ref();
+        let suffix = version.map(|version| event_type::suffix(version, errors));
+        let keys = TypeKeys {
+            attribute: "event",
+            package: self.package.as_ref(),
+            has_package: self.has_package,
+            name: self.name.as_ref(),
+        };
+        keys.build_type(ident, &suffix.unwrap_or_default(), manifest, errors)
+    }
+
     /// Sets the value of a key.
     fn take(&mut self, key: &str, meta: &Meta, errors: &mut Errors) {
         match key {

@@ -2,10 +2,7 @@
 
 use syn::{DeriveInput, Ident, LitStr, Path};
 
-use super::{
-    attr,
-    event_type::{self, EventType},
-};
+use super::{attr, event_type::EventType};
 use crate::codegen::{
     attribute, column,
     declaration_kind::DeclarationKind,
@@ -66,7 +63,7 @@ pub(crate) fn check_event(
     let message =
         "an event has happened and is not validated: put the rule on the command that leads to it";
     attribute::refuse(attrs, "validate", message, errors);
-    let event_type = event_type::build_event_type(ident, &attr, manifest, errors);
+    let event_type = attr.build_type(ident, manifest, errors);
     if let Some(table) = &attr.read_model {
         column::check_table_name(table, errors);
         if let Some(fields) = &fields {

@@ -1,58 +1,81 @@
 //! The fully qualified type of an event: the package, a dot and the name.
 
-use syn::{Ident, LitInt, ext::IdentExt as _};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Ident, LitInt, LitStr, ext::IdentExt as _};
 use toml::Value;
 
-use super::attr::EventAttr;
 use crate::codegen::{errors::Errors, manifest::Manifest};
 
 /// A type such as `com.example.library.BookPurchasedEvent`.
 #[derive(Debug)]
 pub(crate) struct EventType {
     pub(crate) text: String,
-    /// True if the package comes from Cargo.toml, so that a change there recompiles the crate.
-    pub(crate) follows_manifest: bool,
+    /// True if the package comes from Cargo.toml.
+    follows_manifest: bool,
+}
+
+impl EventType {
+    /// Makes the compiler depend on Cargo.toml if the package comes from there, because Cargo does not recompile after a
+    /// change of its metadata.
+    pub(crate) fn expand_manifest_dependency(&self) -> Option<TokenStream> {
+        self.follows_manifest.then(|| {
+            quote! {
+                const _: &str = ::core::include_str!(
+                    ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")
+                );
+            }
+        })
+    }
+}
+
+/// The keys of an attribute that name a type.
+pub(crate) struct TypeKeys<'a> {
+    /// The name of the attribute, for messages.
+    pub(crate) attribute: &'static str,
+    pub(crate) package: Option<&'a LitStr>,
+    /// True if the attribute contains a package, even one that could not be parsed.
+    pub(crate) has_package: bool,
+    pub(crate) name: Option<&'a LitStr>,
+}
+
+impl TypeKeys<'_> {
+    /// Builds the type from the package, the name and the text that ends it. The event store requires at least three
+    /// segments of ASCII letters, digits, `-` and `_`, the first one with at least two characters.
+    pub(crate) fn build_type(
+        &self,
+        ident: &Ident,
+        suffix: &str,
+        manifest: &Manifest,
+        errors: &mut Errors,
+    ) -> Option<EventType> {
+        let package = match self.package {
+            Some(package) => pinned_package(package, errors),
+            // An error for the package is already recorded.
+            None if self.has_package => None,
+            None => manifest_package(ident, self.attribute, manifest, errors),
+        };
+        let name = name(ident, self, errors);
+        let text = format!("{}.{}{suffix}", package?, name?);
+        if text.len() > MAX_LENGTH {
+            let message = format!(
+                "the type of this event has {} characters, of which the event store takes {MAX_LENGTH}: shorten its package or its name",
+                text.len()
+            );
+            errors.record(ident, message);
+            return None;
+        }
+        Some(EventType {
+            text,
+            follows_manifest: self.package.is_none(),
+        })
+    }
 }
 
 /// The maximum length of an event type in bytes.
 const MAX_LENGTH: usize = 512;
 
-/// Builds the type. The event store requires at least three segments of ASCII letters, digits, `-`
-/// and `_`, the first one with at least two characters.
-pub(crate) fn build_event_type(
-    ident: &Ident,
-    attr: &EventAttr,
-    manifest: &Manifest,
-    errors: &mut Errors,
-) -> Option<EventType> {
-    let package = match &attr.package {
-        Some(package) => pinned_package(package, errors),
-        // An error for the package is already recorded.
-        None if attr.has_package => None,
-        None => manifest_package(ident, manifest, errors),
-    };
-    let name = name(ident, attr, errors);
-    let version = attr
-        .version
-        .as_ref()
-        .map(|version| suffix(version, errors))
-        .unwrap_or_default();
-    let text = format!("{}.{}{version}", package?, name?);
-    if text.len() > MAX_LENGTH {
-        let message = format!(
-            "the type of this event has {} characters, of which the event store takes {MAX_LENGTH}: shorten its package or its name",
-            text.len()
-        );
-        errors.record(ident, message);
-        return None;
-    }
-    Some(EventType {
-        text,
-        follows_manifest: attr.package.is_none(),
-    })
-}
-
-fn pinned_package(package: &syn::LitStr, errors: &mut Errors) -> Option<String> {
+fn pinned_package(package: &LitStr, errors: &mut Errors) -> Option<String> {
     let text = package.value();
     if is_package(&text) {
         return Some(text);
@@ -61,7 +84,12 @@ fn pinned_package(package: &syn::LitStr, errors: &mut Errors) -> Option<String> 
     None
 }
 
-fn manifest_package(ident: &Ident, manifest: &Manifest, errors: &mut Errors) -> Option<String> {
+fn manifest_package(
+    ident: &Ident,
+    attribute: &str,
+    manifest: &Manifest,
+    errors: &mut Errors,
+) -> Option<String> {
     let message = match manifest.event_package() {
         Some(Value::String(package)) if is_package(package) => return Some(package.clone()),
         Some(Value::String(package)) => format!(
@@ -69,7 +97,9 @@ fn manifest_package(ident: &Ident, manifest: &Manifest, errors: &mut Errors) -> 
             malformed(package)
         ),
         Some(_) => "`package` in `[package.metadata.es-framework]` of Cargo.toml is a text: write `package = \"com.example.library\"`".to_owned(),
-        None => "the events of this crate have no package to precede their names: add these lines to Cargo.toml\n\n    [package.metadata.es-framework]\n    package = \"com.example.library\"\n\nor name one for this event alone with `#[event(package = \"com.example.library\")]`".to_owned(),
+        None => format!(
+            "the events of this crate have no package to precede their names: add these lines to Cargo.toml\n\n    [package.metadata.es-framework]\n    package = \"com.example.library\"\n\nor name one for this event alone with `#[{attribute}(package = \"com.example.library\")]`"
+        ),
     };
     errors.record(ident, message);
     None
@@ -81,8 +111,8 @@ fn malformed(package: &str) -> String {
     )
 }
 
-fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> {
-    match &attr.name {
+fn name(ident: &Ident, keys: &TypeKeys<'_>, errors: &mut Errors) -> Option<String> {
+    match keys.name {
         Some(name) => {
             let text = name.value();
             if text.split('.').all(is_segment) {
@@ -100,7 +130,8 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
                 return Some(text);
             }
             let message = format!(
-                "`{text}` cannot end an event's type: name the struct in ASCII letters, or write `#[event(name = \"…\")]`"
+                "`{text}` cannot end an event's type: name the struct in ASCII letters, or write `#[{}(name = \"…\")]`",
+                keys.attribute
             );
             errors.record(ident, message);
             None
@@ -109,7 +140,7 @@ fn name(ident: &Ident, attr: &EventAttr, errors: &mut Errors) -> Option<String> 
 }
 
 /// Returns the suffix of the second and later versions. The first version has no suffix.
-fn suffix(version: &LitInt, errors: &mut Errors) -> String {
+pub(super) fn suffix(version: &LitInt, errors: &mut Errors) -> String {
     match version.base10_parse::<u32>() {
         Ok(number @ 2..) => format!(".v{number}"),
         Ok(_) => {
@@ -140,6 +171,7 @@ fn is_segment(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codegen::event::attr::EventAttr;
 
     #[test]
     fn packages_follow_the_rule_of_the_event_store() {
@@ -162,7 +194,7 @@ mod tests {
     fn resolve(attr: &EventAttr, manifest: &str) -> Result<String, Vec<String>> {
         let mut errors = Errors::default();
         let ident = syn::parse_str("BookPurchasedEvent").unwrap();
-        let found = super::build_event_type(&ident, attr, &Manifest::parse(manifest), &mut errors);
+        let found = attr.build_type(&ident, &Manifest::parse(manifest), &mut errors);
         found.map(|found| found.text).ok_or(errors.messages())
     }
 

@@ -6,8 +6,11 @@ use syn::{DeriveInput, LitStr, Path, spanned::Spanned as _};
 
 use super::check::{CheckedEvent, EventSubject};
 use crate::codegen::{
-    column, declaration, declaration_kind::DeclarationKind, fields, framework::Framework,
-    json_impls, template, unique,
+    column, declaration,
+    declaration_kind::DeclarationKind,
+    fields::{self, Field},
+    framework::Framework,
+    json_impls, json_types, personal, template, unique,
 };
 
 /// Generates all implementations and the registration.
@@ -27,7 +30,8 @@ pub(crate) fn expand_event(
         )
     });
     let unique = unique::expand_rules(&event.unique, &event.fields, framework);
-    let details = quote!(#informational #unique #subject);
+    let personal = expand_personal(&event.fields);
+    let details = quote!(#informational #personal #unique #subject);
     let declaration = impl_event(&event.ident, &event.event_type.text, &details, framework);
     let read_model = event
         .read_model
@@ -37,7 +41,7 @@ pub(crate) fn expand_event(
         .from
         .iter()
         .map(|command| conversion(event, command, framework));
-    let manifest = event.event_type.follows_manifest.then(manifest);
+    let manifest = event.event_type.expand_manifest_dependency();
     let ident = &event.ident;
     quote! {
         #json
@@ -186,14 +190,24 @@ fn conversion(event: &CheckedEvent, command: &Path, framework: &Framework) -> To
     }
 }
 
-/// Makes the compiler depend on Cargo.toml, because Cargo does not recompile after a change of its
-/// metadata.
-fn manifest() -> TokenStream {
-    quote! {
-        const _: &str = ::core::include_str!(
-            ::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")
-        );
-    }
+/// Generates the list of the fields that contain personal values, with their JSON names. The type of a field may contain
+/// such values too.
+fn expand_personal(fields: &[Field]) -> Option<TokenStream> {
+    let may_be_personal = |field: &&Field| {
+        let inside = std::iter::once((&field.ty, field.attrs.as_slice()));
+        personal::is_personal(&field.attrs) || !json_types::unknown_types(inside).is_empty()
+    };
+    let listed: Vec<_> = fields
+        .iter()
+        .filter(may_be_personal)
+        .map(|field| (field.name(), &field.member))
+        .map(|(name, member)| quote!((#name, #member)))
+        .collect();
+    (!listed.is_empty()).then(|| {
+        quote! {
+            const PERSONAL: &'static [(&'static str, &'static str)] = &[#(#listed),*];
+        }
+    })
 }
 
 /// Generates stub implementations for an event with mistakes, so that the compiler reports only

@@ -2,7 +2,7 @@
 
 mod attr;
 mod check;
-mod event_type;
+pub(crate) mod event_type;
 mod expand;
 
 use proc_macro2::TokenStream;

@@ -97,7 +97,7 @@ fn step_code(step: &ReactionStep, framework: &Framework) -> TokenStream {
         }
         ReactionEffect::Commands { output, states } => (
             states::expand_decide(step, output, states, framework),
-            describe_states(states, framework),
+            states::describe_states(states, framework),
         ),
         ReactionEffect::Call {
             output,
@@ -279,14 +279,6 @@ fn injected_value(
             quote!(context.inject::<#ty>(#name, #subject))
         }
     }
-}
-
-/// Generates the descriptions of the states of a function that sends commands.
-fn describe_states(states: &[InjectedParameter], framework: &Framework) -> TokenStream {
-    let described = states
-        .iter()
-        .map(|state| states::describe_state(state, framework));
-    quote!(&[#(#described),*])
 }
 
 /// Generates the descriptions of the parameters of a call.

@@ -5,7 +5,7 @@ mod check;
 mod expand;
 mod first_argument;
 mod schedule;
-mod states;
+pub(crate) mod states;
 
 use proc_macro2::TokenStream;
 

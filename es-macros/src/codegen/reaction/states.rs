@@ -52,7 +52,7 @@ pub(super) fn expand_decide(
 }
 
 /// Generates the future of a state.
-pub(super) fn rebuild(state: &InjectedParameter, framework: &Framework) -> TokenStream {
+pub(crate) fn rebuild(state: &InjectedParameter, framework: &Framework) -> TokenStream {
     let InjectedParameter {
         ty,
         is_optional,
@@ -72,7 +72,7 @@ pub(super) fn rebuild(state: &InjectedParameter, framework: &Framework) -> Token
 }
 
 /// Generates the argument for a value that the function takes by reference.
-pub(super) fn borrow(name: &Ident, parameter: &InjectedParameter) -> TokenStream {
+pub(crate) fn borrow(name: &Ident, parameter: &InjectedParameter) -> TokenStream {
     if parameter.is_optional {
         quote!(#name.as_ref())
     } else {
@@ -118,4 +118,10 @@ pub(super) fn describe_state(state: &InjectedParameter, framework: &Framework) -
     quote_spanned! {ty.span()=>
         #there::command::Parameter::of_state::<#ty>(#name, #subject, #is_recursive)
     }
+}
+
+/// Generates the descriptions of the states of a function.
+pub(crate) fn describe_states(states: &[InjectedParameter], framework: &Framework) -> TokenStream {
+    let described = states.iter().map(|state| describe_state(state, framework));
+    quote!(&[#(#described),*])
 }

@@ -10,6 +10,7 @@ use super::{ReactionError, ReactionKey};
 use crate::command::{
     CommandDescriptor, CommandResources, Handle, InjectIntoCall, PastEnd, Services,
 };
+use es_event::RecordedEvent;
 
 /// The commands that a step sends.
 ///
@@ -188,6 +189,25 @@ pub struct ReactionContext<'a> {
     pub(super) resources: &'a CommandResources,
     /// The end of the events that lead to the states: the event of the step, or its scheduled time.
     pub(super) states_end: PastEnd,
+}
+
+impl<'a> ReactionContext<'a> {
+    /// Creates the context of a publication, whose states follow from the events of `resources` up to this one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_publication(
+        name: &'static str,
+        event: &RecordedEvent,
+        resources: &'a CommandResources,
+    ) -> Self {
+        Self {
+            services: resources.services(),
+            key: ReactionKey::for_call((name, name), 0, event, None),
+            time: event.time.timestamp().unwrap_or_default(),
+            resources,
+            states_end: PastEnd::Event(Some(event.id)),
+        }
+    }
 }
 
 impl ReactionContext<'_> {

@@ -6,8 +6,11 @@ use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{OutgoingCommands, PendingCommands, ReactionContext, ReactionError, Schedule};
-use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
-use es_event::{Declaration, Event, EventView};
+use crate::{
+    command::{CommandDescriptor, Parameter, ParameterOrigin},
+    publication::PublishFunction,
+};
+use es_event::{Declaration, Event, EventId, EventView};
 
 /// A reaction: the actions that follow from events. `#[reaction]` implements it.
 ///
@@ -72,6 +75,8 @@ pub enum StartPosition {
     First,
     /// The first event after the start.
     New,
+    /// The event after this one.
+    After(EventId),
 }
 
 /// A step of a reaction: the action that follows from one event type.
@@ -199,6 +204,8 @@ pub enum ReactionAction {
     Decide(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCommands, ReactionError>),
     /// Rebuilds states and calls another system at least once.
     Call(fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingCall, ReactionError>),
+    /// Publishes, and delivers to the sink of the reaction at least once.
+    Publish(PublishFunction),
 }
 
 /// The function of a step that sends commands.
@@ -339,60 +346,4 @@ pub const fn check_call(
         rest = others;
     }
     parameters
-}
-
-/// The descriptor of a reaction: its declaration as plain data.
-///
-/// ```
-/// use es_framework::{prelude::*, reaction::ReactionDescriptor};
-/// # #[derive(Event)]
-/// # struct BookBorrowedEvent { id: Uuid }
-/// # #[derive(Event)]
-/// # struct ReaderRemindedEvent {}
-/// # #[derive(Command)]
-/// # #[command(subject = "/books/{id}", internal)]
-/// # struct RemindReaderCommand { id: Uuid }
-/// # #[handler]
-/// # fn remind(_: RemindReaderCommand) -> ReaderRemindedEvent { ReaderRemindedEvent {} }
-/// # struct LoanReminder;
-/// # #[reaction]
-/// # impl LoanReminder {
-/// #     fn remind(event: &BookBorrowedEvent) -> RemindReaderCommand {
-/// #         RemindReaderCommand { id: event.id }
-/// #     }
-/// # }
-/// let reminder = ReactionDescriptor::of::<LoanReminder>();
-/// assert_eq!((reminder.name, reminder.attempts), ("LoanReminder", 100));
-/// ```
-#[derive(Debug, Clone, Copy)]
-pub struct ReactionDescriptor {
-    /// The reaction's name.
-    pub name: &'static str,
-    /// The event at which the reaction's first start begins.
-    pub start: StartPosition,
-    /// The number of attempts to make a call.
-    pub attempts: u32,
-    /// True if the commands may lead back to the events that start the reaction.
-    pub repeats: bool,
-    /// The steps of the reaction.
-    pub steps: &'static [ReactionStep],
-    /// The place of the reaction's declaration in the source.
-    pub declaration: Declaration,
-}
-
-inventory::collect!(ReactionDescriptor);
-
-impl ReactionDescriptor {
-    /// Returns the descriptor of the reaction `R`.
-    #[must_use]
-    pub const fn of<R: React>() -> Self {
-        Self {
-            name: R::NAME,
-            start: R::START,
-            attempts: R::ATTEMPTS,
-            repeats: R::REPEATS,
-            steps: R::STEPS,
-            declaration: R::DECLARATION,
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! The errors of reactions, and how a reaction recovers from them.
 
-use std::fmt::Display;
+use std::{fmt::Display, time::Duration};
 
 use crate::command::CommandError;
-use es_event::{DecodeError, InvalidSubjectValue, Subject};
+use es_event::{DecodeError, EventId, InvalidSubjectValue, Subject};
+use es_sink::DeliveryError;
 use es_store::{AppendError, StoreError};
 use es_subscribe::{Interruption, SubscriberFailure, TroubleCause, state::StateError};
 
@@ -32,6 +33,22 @@ pub enum ReactionError {
     /// A call failed.
     #[error("the call failed: {0}")]
     Call(String),
+    /// The receiver of a sink asks for a pause.
+    #[error("the call failed: {reason}")]
+    Later {
+        /// The answer.
+        reason: String,
+        /// The pause.
+        pause: Duration,
+    },
+    /// The receiver of a sink wants no more events.
+    #[error("the receiver wants no more events: {0}")]
+    Ended(String),
+    /// The event behind which the first start of a sink begins is not recorded.
+    #[error(
+        "event {0} is not recorded yet, so the sink cannot begin behind it: let it start with \"now\", \"first\" or the id of a recorded event"
+    )]
+    NoStart(EventId),
     /// The task belongs to a function that the reaction no longer has.
     #[error(
         "the reaction has no function `{0}` any more, for which it has planned this task: give the function its name back, or skip the event"
@@ -114,7 +131,8 @@ impl ReactionError {
             | Self::Subject(_)
             | Self::UnknownStep(_)
             | Self::Schedule { .. } => Recovery::Hold,
-            Self::Call(_) => Recovery::Retry,
+            Self::Call(_) | Self::Later { .. } => Recovery::Retry,
+            Self::Ended(_) | Self::NoStart(_) => Recovery::Hold,
             Self::State(_) | Self::Checkpoint(_) => Recovery::Wait,
             Self::Store(error) => store_recovery(error),
             Self::Command { error, .. } => match error {
@@ -137,7 +155,9 @@ impl ReactionError {
             } => (TroubleCause::EventStore, error.is_transient()),
             Self::State(error) => return failure_of_state(error),
             Self::Checkpoint(_) => (TroubleCause::Checkpoint, false),
-            Self::Name(_) | Self::Schedule { .. } => (TroubleCause::Action, false),
+            Self::Name(_) | Self::NoStart(_) | Self::Schedule { .. } => {
+                (TroubleCause::Action, false)
+            }
             _ => (TroubleCause::Action, true),
         };
         SubscriberFailure::new(cause, is_transient, self)
@@ -148,6 +168,16 @@ impl ReactionError {
         match self {
             Self::Store(error) => Interruption::Store(error),
             error => Interruption::Failed(error.to_failure()),
+        }
+    }
+}
+
+impl From<DeliveryError> for ReactionError {
+    fn from(error: DeliveryError) -> Self {
+        match error {
+            DeliveryError::Failed(reason) => Self::Call(reason),
+            DeliveryError::Later { reason, pause } => Self::Later { reason, pause },
+            DeliveryError::Ended(reason) => Self::Ended(reason),
         }
     }
 }

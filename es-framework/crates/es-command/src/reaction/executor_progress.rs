@@ -55,7 +55,7 @@ impl TaskExecutor {
         if !is_paused {
             self.paused_until = None;
         }
-        is_paused
+        is_paused || self.shared.sink_pause_end().is_some()
     }
 
     /// Records that the reaction works.
@@ -96,6 +96,7 @@ impl TaskExecutor {
             }
             () = shared.steps.progress.wait_for_requested_attempt(), if is_paused => {
                 self.paused_until = None;
+                shared.end_sink_pause();
                 None
             }
             () = wait_until(&shared, until) => {
@@ -116,7 +117,14 @@ impl TaskExecutor {
         let checking = is_ahead.then(|| now.checked_add(SCHEDULE_INTERVAL));
         let publishing = self.is_changed.then_some(now);
         let refused = self.refused.as_ref().map(|refused| refused.next);
-        let instants = [checking.flatten(), publishing, refused, self.paused_until];
+        let asked = self.shared.sink_pause_end();
+        let instants = [
+            checking.flatten(),
+            publishing,
+            refused,
+            self.paused_until,
+            asked,
+        ];
         WakeUpTimes {
             from: self.shared.now(),
             due: self.next,

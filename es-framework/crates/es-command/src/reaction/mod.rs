@@ -7,6 +7,7 @@
 
 mod commands;
 mod declared;
+mod descriptor;
 mod error;
 mod executor_progress;
 mod old_checkpoint;
@@ -14,12 +15,14 @@ mod planner;
 mod reaction_key;
 mod reactions;
 mod rebuilt_states;
+mod replay;
 mod runner;
 mod schedule;
 mod schedule_start;
 mod schedule_tasks;
 mod schedule_times;
 mod shared_reaction;
+mod sink_steps;
 mod step_executor;
 mod subscriber;
 mod task_begin;
@@ -31,9 +34,10 @@ mod tests;
 pub use commands::OutgoingCommand;
 pub use commands::{IntoCommands, OutgoingCommands, ReactionContext};
 pub use declared::{
-    Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionDescriptor, ReactionStep,
-    ReactionTiming, SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
+    Deadline, DeadlineField, PendingCall, React, ReactionAction, ReactionStep, ReactionTiming,
+    SendFunction, StartPosition, box_call, check_call, decode_event, shift_time,
 };
+pub use descriptor::ReactionDescriptor;
 pub use error::ReactionError;
 pub use reaction_key::ReactionKey;
 pub use reactions::Reactions;
@@ -42,6 +46,7 @@ pub use runner::ReactionRunner;
 pub use runner::{ClockMove, catch_up, catch_up_at};
 pub use schedule::{MissedTimes, Schedule};
 pub use schedule_start::SCHEDULE_STARTED;
+pub use sink_steps::sink_reaction;
 pub use step_executor::ReactionRuntime;
 
 pub use es_event::PoisonEvent;

@@ -62,10 +62,15 @@ impl ReactionRunner {
     pub fn new(runtime: ReactionRuntime, reactions: Reactions) -> Self {
         let names = || reactions.iter().map(|reaction| reaction.name);
         let (operator, requests) = OperatorClient::with_own_queues(KIND, names());
+        let progress = ProgressRegistry::new(KIND, names());
+        let sinks = reactions.iter().filter(|reaction| reaction.sink.is_some());
+        sinks
+            .filter_map(|sink| progress.find_progress(sink.name))
+            .for_each(SubscriberProgress::begin_deliveries);
         Self {
             started_at: runtime.services.clock().now(),
             runtime: Arc::new(runtime),
-            progress: ProgressRegistry::new(KIND, names()),
+            progress,
             reactions,
             operator,
             requests,
@@ -176,13 +181,20 @@ async fn run_reaction(
         shared: Arc::clone(&shared),
         stop: stop.clone(),
     };
-    let mut executor = TaskExecutor::new(shared);
-    let running = async {
-        tokio::join!(
-            follow(&subscriber, &*store, stop),
-            executor.run(stop, drain)
-        )
+    let mut executor = TaskExecutor::new(Arc::clone(&shared));
+    let following = async {
+        loop {
+            let round = stop.child_token();
+            let mut following = std::pin::pin!(follow(&subscriber, &*store, &round));
+            tokio::select! {
+                end = &mut following => break end,
+                // The next round finds out that the sink has ended, and waits for an operator.
+                () = shared.has_ended.notified() => round.cancel(),
+            }
+            following.await;
+        }
     };
+    let running = async { tokio::join!(following, executor.run(stop, drain)) };
     if let (Some(never), ()) = answer_during(&subscriber, requests, running).await {
         match never {}
     }
@@ -231,6 +243,10 @@ async fn publish_saved(
         let position = match state.position(progress.name()).await {
             Ok(SubscriberPosition::At(checkpoint)) => Some(checkpoint.event),
             Ok(SubscriberPosition::Unknown | SubscriberPosition::BeforeFirst) => None,
+            Err(error @ StateError::Ended(_)) => {
+                progress.record_failure(failure_of_state(&error));
+                continue;
+            }
             Err(error) => return Err(error),
         };
         progress.record_position(position);

@@ -10,17 +10,20 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep},
+};
 
 use super::{
     ReactionDescriptor, ReactionError, ReactionRuntime, StartPosition,
     old_checkpoint::read_old_tasks, schedule_start::ScheduleStarts, step_executor::StepExecutor,
 };
 use es_event::{EventId, RecordedEvent, Subject};
-use es_store::{Bound, Order, ReadOptions, StoreError};
+use es_store::{Bound, Order, ReadOptions, StoreError, event_with_id};
 use es_subscribe::{
-    SkipLog, SubscriberCheckpoint, SubscriberProgress,
-    state::{StateDatabase, SubscriberPosition, TaskChange, check_position},
+    HeldKeys, SkipLog, SubscriberCheckpoint, SubscriberProgress,
+    state::{StateDatabase, StateError, SubscriberPosition, TaskChange, check_position},
 };
 use futures_util::StreamExt as _;
 
@@ -54,6 +57,10 @@ pub(super) struct SharedReaction {
     pub(super) is_full: AtomicBool,
     /// True if the reaction may begin without its tasks.
     pub(super) begins_anew: AtomicBool,
+    /// Wakes the planner when the sink has ended.
+    pub(super) has_ended: Notify,
+    /// The end of the pause for which the receiver of a sink has asked.
+    asked_pause: Mutex<Option<Instant>>,
     /// True after the first load, which lets the held subjects try again.
     has_started: AtomicBool,
 }
@@ -92,6 +99,8 @@ impl SharedReaction {
             retried: Mutex::default(),
             is_full: AtomicBool::new(false),
             begins_anew: AtomicBool::new(false),
+            has_ended: Notify::new(),
+            asked_pause: Mutex::default(),
             has_started: AtomicBool::new(false),
         })
     }
@@ -170,10 +179,10 @@ impl SharedReaction {
         }
         match self.steps.reaction.start {
             StartPosition::First => Ok(None),
-            StartPosition::New => {
-                let newest = self.find_newest().await?;
-                self.state().begin(self.name(), newest, &[]).await?;
-                Ok(newest.map(|newest| newest.event))
+            StartPosition::New | StartPosition::After(_) => {
+                let start = self.find_start().await?;
+                self.state().begin(self.name(), start, &[]).await?;
+                Ok(start.map(|start| start.event))
             }
         }
     }
@@ -181,14 +190,24 @@ impl SharedReaction {
     /// Begins as at the first start, because the tasks or the events of them are lost.
     async fn begin_anew(&self) -> Result<(), ReactionError> {
         let runtime = &self.steps.runtime;
-        let newest = match self.steps.reaction.start {
-            StartPosition::First => None,
-            StartPosition::New => self.find_newest().await?,
-        };
+        let start = self.find_start().await?;
         let (store, others) = ((&*runtime.store, &runtime.source), &*self.others);
-        let begun = runtime.state.begin_anew(store, self.name(), newest, others);
+        let begun = runtime.state.begin_anew(store, self.name(), start, others);
         begun.await?;
         self.restart_schedules().await
+    }
+
+    /// Returns the event behind which the first start begins.
+    async fn find_start(&self) -> Result<Option<SubscriberCheckpoint>, ReactionError> {
+        match self.steps.reaction.start {
+            StartPosition::First => Ok(None),
+            StartPosition::New => self.find_newest().await,
+            StartPosition::After(id) => {
+                let event = event_with_id(&*self.steps.runtime.store, id).await?;
+                let event = event.ok_or(ReactionError::NoStart(id))?;
+                Ok(Some(SubscriberCheckpoint::from_event(&event)))
+            }
+        }
     }
 
     async fn find_newest(&self) -> Result<Option<SubscriberCheckpoint>, ReactionError> {
@@ -207,7 +226,9 @@ impl SharedReaction {
     /// Waits until planned tasks are executed, if there are many. At the limit of held subjects nothing is executed, and the
     /// deadlines of held subjects can only be tried again after later events are planned.
     pub(super) async fn wait_for_room(&self) -> Result<(), ReactionError> {
-        while !self.is_full.load(Ordering::Acquire)
+        let is_full = || self.is_full.load(Ordering::Acquire);
+        // A sink has no deadlines.
+        while (self.steps.reaction.sink.is_some() || !is_full())
             && self.state().count_ready(self.name()).await? >= MAX_READY
         {
             sleep(POLL_INTERVAL).await;
@@ -225,6 +246,9 @@ impl SharedReaction {
             .flat_map(|event| self.steps.plan_event(event))
             .collect();
         let mut planned = self.planned.lock().await;
+        if !planned.is_loaded {
+            return Err(StateError::Ended(self.name().to_owned()).into());
+        }
         planned.unsaved = Some(SubscriberCheckpoint::from_event(last));
         planned.num_unsaved = planned.num_unsaved.saturating_add(events.len());
         if changes
@@ -275,6 +299,41 @@ impl SharedReaction {
         }
         self.plan_batch(&batch).await?;
         Ok(!batch.is_empty())
+    }
+
+    /// Records that the receiver of the sink wants no more events. Nothing is planned any more, and all tasks are removed.
+    pub(super) async fn end_sink(&self) -> Result<(), ReactionError> {
+        let mut planned = self.planned.lock().await;
+        let ended = self.state().commit(self.name(), None, &[TaskChange::End]);
+        ended.await?;
+        *planned = PlannedPosition::default();
+        drop(planned);
+        let progress = &self.steps.progress;
+        progress.record_held_keys(HeldKeys::default());
+        let error = ReactionError::from(StateError::Ended(self.name().to_owned()));
+        progress.record_failure(error.to_failure());
+        self.has_ended.notify_one();
+        Ok(())
+    }
+
+    /// Begins no task before the time for which the receiver of a sink has asked.
+    pub(super) fn pause_sink(&self, pause: Duration) {
+        *self.lock_asked_pause() = Instant::now().checked_add(pause);
+    }
+
+    /// Ends the pause for which the receiver of a sink has asked.
+    pub(super) fn end_sink_pause(&self) {
+        *self.lock_asked_pause() = None;
+    }
+
+    /// Returns the end of the pause for which the receiver of a sink has asked.
+    pub(super) fn sink_pause_end(&self) -> Option<Instant> {
+        self.lock_asked_pause().filter(|end| Instant::now() < *end)
+    }
+
+    fn lock_asked_pause(&self) -> MutexGuard<'_, Option<Instant>> {
+        let pause = self.asked_pause.lock();
+        pause.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Saves the position behind events without a task.

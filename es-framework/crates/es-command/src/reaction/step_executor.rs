@@ -14,9 +14,12 @@ use super::{
     ReactionContext, ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
     schedule_times::{StepSchedules, parse_schedules},
 };
-use crate::command::{
-    CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, PastEnd,
-    Services,
+use crate::{
+    command::{
+        CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, PastEnd,
+        Services,
+    },
+    publication::PendingEvents,
 };
 use es_event::{Caller, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;
@@ -32,6 +35,8 @@ use es_subscribe::{
 pub struct ReactionRuntime {
     /// The event store, the states and the services with which the commands of the reactions are executed.
     pub command_resources: CommandResources,
+    /// The resources of publications, whose states contain no personal value. Without them, nothing is personal.
+    pub redacted_resources: Option<CommandResources>,
     /// The event store.
     pub store: Arc<dyn EventLog>,
     /// The source of the events that the reactions record on their own.
@@ -79,6 +84,7 @@ pub(super) struct StepsAfterEvent {
 
 /// The action of a step, ready to execute.
 enum ExecutableAction {
+    Publish(PendingEvents),
     Send(Vec<OutgoingCommand>),
     Decide(PendingCommands),
     Call(PendingCall),
@@ -114,7 +120,12 @@ impl StepExecutor {
     pub(super) fn makes_call(&self, step: &str) -> bool {
         let mut steps = self.reaction.steps.iter();
         let step = steps.find(|declared| declared.name == step);
-        step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
+        step.is_some_and(|step| {
+            matches!(
+                step.action,
+                ReactionAction::Call(_) | ReactionAction::Publish(_)
+            )
+        })
     }
 
     /// Returns the step of a task, unless the reaction no longer has it.
@@ -194,6 +205,10 @@ impl StepExecutor {
             Some(ExecutableAction::Send(commands)) => commands,
             Some(ExecutableAction::Decide(pending)) => pending.await?.0,
             Some(ExecutableAction::Call(pending)) => return pending.await,
+            Some(ExecutableAction::Publish(pending)) => {
+                let outgoing = pending.await?;
+                return self.deliver(event, instance, &outgoing).await;
+            }
         };
         for (number, sent) in commands.into_iter().enumerate() {
             let key = self.key_of_command(event, instance, at, number);
@@ -214,10 +229,12 @@ impl StepExecutor {
             return Ok(None);
         };
         let name = (self.reaction.name, step.name);
+        let redacted = self.runtime.redacted_resources.as_ref();
+        let redacted = redacted.filter(|_| self.reaction.sink.is_some());
         let context = ReactionContext {
             services: &self.runtime.services,
             key: ReactionKey::for_call(name, view, event, scheduled),
-            resources: &self.runtime.command_resources,
+            resources: redacted.unwrap_or(&self.runtime.command_resources),
             states_end: scheduled.map_or(PastEnd::Event(Some(event.id)), PastEnd::Time),
             time: at.or(event.time.timestamp().ok()).unwrap_or_default(),
         };
@@ -235,12 +252,26 @@ impl StepExecutor {
     /// Returns true if the function of an immediate step, which depends on the event alone, returns no command. If it fails,
     /// the task of the step finds that out.
     pub(super) fn sends_nothing(&self, event: &RecordedEvent, instance: StepOfEventView) -> bool {
-        let step = self.reaction.steps.get(instance.step);
-        if !step.is_some_and(|step| matches!(step.action, ReactionAction::Send(_))) {
+        let Some(step) = self.reaction.steps.get(instance.step) else {
+            return false;
+        };
+        let depends_on_event = match step.action {
+            ReactionAction::Send(_) => true,
+            ReactionAction::Publish(_) => step.parameters.is_empty(),
+            ReactionAction::Decide(_) | ReactionAction::Call(_) => false,
+        };
+        if !depends_on_event {
             return false;
         }
-        let decided = catch_panic(|| self.decide_action(event, instance, None));
-        matches!(decided, Ok(Ok(Some(ExecutableAction::Send(commands)))) if commands.is_empty())
+        let decided = catch_panic(|| match self.decide_action(event, instance, None) {
+            Ok(Some(ExecutableAction::Send(commands))) => commands.is_empty(),
+            Ok(Some(ExecutableAction::Publish(pending))) => {
+                let outgoing = pending.now_or_never();
+                outgoing.is_some_and(|outgoing| outgoing.is_ok_and(|one| !self.delivers_some(&one)))
+            }
+            _ => false,
+        });
+        decided.unwrap_or(false)
     }
 
     /// Returns the idempotency key of a command. The times of a schedule share an event.
@@ -313,6 +344,7 @@ fn call_step(
         }
         ReactionAction::Decide(decide) => Ok(ExecutableAction::Decide(decide(event, context)?)),
         ReactionAction::Call(call) => Ok(ExecutableAction::Call(call(event, context)?)),
+        ReactionAction::Publish(publish) => Ok(ExecutableAction::Publish(publish(event, context)?)),
     }
 }
 

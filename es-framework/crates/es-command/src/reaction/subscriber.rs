@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use es_event::{EventSelection, PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
     CommandedSubscriber, Interruption, Subscriber, SubscriberProgress, TroubleCause,
-    operator::{ComponentKind, OperatorError},
+    operator::{ComponentKind, OperatorError, ReplayOutcome},
 };
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::{ReactionError, shared_reaction::SharedReaction};
+use super::{ReactionError, replay::ReplayRange, shared_reaction::SharedReaction};
 
 /// The time after which an operator whose attempts go on gets the counts so far.
 const ANSWER_AFTER: Duration = Duration::from_secs(5);
@@ -105,6 +105,26 @@ impl CommandedSubscriber for ReactionSubscriber {
         Ok(was_skipped)
     }
 
+    async fn replay(
+        &self,
+        selection: Option<&EventSelection>,
+    ) -> Result<ReplayOutcome, OperatorError> {
+        let progress = self.progress();
+        if !progress.is_sink() {
+            return Err(OperatorError::CannotReplay(
+                progress.kind(),
+                progress.name(),
+            ));
+        }
+        let range = ReplayRange::from_selection(selection)?;
+        let planning = self.shared.plan_replay(range);
+        let planned = self.stop.run_until_cancelled(planning).await;
+        let planned = planned.ok_or(OperatorError::Busy(ComponentKind::Reaction))?;
+        planned.map_err(failed)?.ok_or(OperatorError::WrongReplay(
+            "waits until the sink works: it has ended or does not follow the event store",
+        ))
+    }
+
     async fn retry_held_keys(
         &self,
         selection: Option<&EventSelection>,
@@ -145,6 +165,7 @@ impl ReactionSubscriber {
                 selected.push(task.subject);
             }
         }
+        shared.end_sink_pause();
         let retried = shared
             .state()
             .retry_failed(name, Some(&selected), shared.now());

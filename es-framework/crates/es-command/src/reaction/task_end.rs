@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     ReactionError,
     error::Recovery,
-    task_executor::{LONGEST_RETRY_PAUSE, RefusedTask, TaskEnd, TaskExecutor},
+    task_executor::{RefusedTask, TaskEnd, TaskExecutor},
 };
 use es_event::{PoisonEvent, RecordedEvent, Subject};
 use es_subscribe::{
@@ -33,9 +33,15 @@ impl TaskExecutor {
         } = end;
         self.ended.push(task.subject.clone());
         self.is_changed = true;
+        self.shared.steps.record_delivery(&task, &result);
         match result {
             Ok(()) => self.finish(&task),
             Err(error) if self.is_strict => return Err(error),
+            Err(ReactionError::Ended(reason)) => {
+                let sink = self.shared.name();
+                tracing::error!(sink, reason, "the receiver of a sink wants no more events");
+                self.ends = true;
+            }
             Err(error) => self.settle_failure(task, event.as_ref(), &error),
         }
         Ok(())
@@ -97,7 +103,15 @@ impl TaskExecutor {
         } else if task.failure.is_none() && self.held >= MAX_HELD_SUBJECTS {
             self.refuse(&task, recovery, &poison);
         } else {
-            let retry_at = (!is_last).then(|| next_attempt(self.shared.now(), attempts));
+            let longest = steps.reaction.longest_pause();
+            let retry_at = match error {
+                _ if is_last => None,
+                ReactionError::Later { pause, .. } => {
+                    self.shared.pause_sink(*pause);
+                    Some(after(self.shared.now(), *pause))
+                }
+                _ => Some(next_attempt(self.shared.now(), attempts, longest)),
+            };
             self.hold(task, attempts, poison, retry_at);
         }
     }
@@ -181,9 +195,12 @@ impl TaskExecutor {
 }
 
 /// Returns the time of the attempt after this number of failed ones. The pause grows with each of them.
-fn next_attempt(now: Timestamp, attempts: u32) -> Timestamp {
+fn next_attempt(now: Timestamp, attempts: u32, longest: Duration) -> Timestamp {
     let number = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    let pause = back_off(LONGEST_RETRY_PAUSE).nth(number.min(100));
-    let next = now.saturating_add(pause.unwrap_or(LONGEST_RETRY_PAUSE));
-    next.unwrap_or(Timestamp::MAX)
+    let pause = back_off(longest).nth(number.min(100));
+    after(now, pause.unwrap_or(longest))
+}
+
+fn after(now: Timestamp, pause: Duration) -> Timestamp {
+    now.saturating_add(pause).unwrap_or(Timestamp::MAX)
 }

@@ -32,8 +32,6 @@ const MAX_READ: usize = 256;
 /// The time in which the state database has to accept the last results. Without it, the tasks are executed again.
 const HAND_OVER_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The longest pause between two attempts of a task.
-pub(super) const LONGEST_RETRY_PAUSE: Duration = Duration::from_secs(60 * 60);
 /// The longest pause before the event store or the state database is asked again.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -77,6 +75,8 @@ pub(super) struct TaskExecutor {
     pub(super) has_failed: bool,
     /// The task whose subject cannot be held, because too many are.
     pub(super) refused: Option<RefusedTask>,
+    /// True if the receiver of the sink wants no more events, and this is not saved yet.
+    pub(super) ends: bool,
     /// The number of held subjects.
     pub(super) held: usize,
     /// The next time at which a task may be due.
@@ -101,6 +101,7 @@ impl TaskExecutor {
             pauses: back_off(LONGEST_PAUSE),
             has_failed: false,
             refused: None,
+            ends: false,
             held: 0,
             next: None,
             is_changed: true,
@@ -202,10 +203,13 @@ impl TaskExecutor {
         }
         let has_recorded = self.shared.record_due_starts(now).await?;
         let (state, name) = (self.shared.state(), self.shared.name());
-        let next = state.next_time(name, now).await?;
+        let longest_pause = self.shared.steps.reaction.longest_pause();
+        let next = state.next_time(name, now, longest_pause).await?;
         let until = self.find_planned_time(now, next, position).await?;
         let state = self.shared.state();
-        let due = state.due_tasks(name, now, until, MAX_READ).await?;
+        let due = state
+            .due_tasks(name, (now, longest_pause), until, MAX_READ)
+            .await?;
         self.forget_retried(&due);
         self.check_refused(&due, until.is_some());
         let has_begun = self.begin_tasks(due, until).await?;
@@ -252,6 +256,12 @@ impl TaskExecutor {
             let (state, name) = (self.shared.state(), self.shared.name());
             state.commit(name, None, &self.unsaved).await?;
             self.unsaved.clear();
+        }
+        if self.ends {
+            self.refused = None;
+            self.shared.is_full.store(false, Ordering::Release);
+            self.shared.end_sink().await?;
+            (self.ends, self.held) = (false, 0);
         }
         for subject in self.ended.drain(..) {
             self.busy.remove(&subject);

@@ -15,6 +15,7 @@ mod operate;
 mod panics;
 mod parallel_calls;
 mod schedules;
+mod sinks;
 mod state_database;
 mod states;
 
@@ -141,6 +142,7 @@ impl World {
         ReactionRuntime {
             command_resources: CommandResources::new(Arc::clone(&store), "test")
                 .with_services(self.services.clone()),
+            redacted_resources: None,
             store,
             source: "test".into(),
             services: self.services.clone(),

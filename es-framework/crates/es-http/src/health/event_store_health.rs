@@ -46,7 +46,9 @@ pub(super) async fn check_store_and_reactions(
     progress: &ProgressRegistry,
 ) -> HealthComponent {
     let mut component = check_event_store(store, progress).await;
-    let has_outage = progress.iter().any(|one| one.state().is_down());
+    // A receiver that is away is an outage of another system.
+    let mut reactions = progress.iter().filter(|one| !one.is_sink());
+    let has_outage = reactions.any(|one| one.state().is_down());
     if has_outage {
         component.status = HealthStatus::Down;
     }

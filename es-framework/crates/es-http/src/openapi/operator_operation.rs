@@ -113,7 +113,7 @@ fn selection_parameters() -> [Value; 6] {
         ("to", id, "The last event of a range."),
         ("type", r"^[0-9A-Za-z_-]{2,}\.([0-9A-Za-z_-]+\.)+[0-9A-Za-z_-]+$", "The type of the events."),
         ("fingerprint", "^[0-9a-f]{16}$", "The fingerprint of a failure, as the status shows it: the events that fail alike."),
-        ("key", r"^[\s\S]+$", "A held key, as the status shows it: the event at which it is held."),
+        ("key", r"^[\s\S]+$", "A held key, as the status shows it: the event at which it is held. For a replay, a subject: its events."),
     ]
     .map(|(name, pattern, description)| {
         query_parameter(name, description, json!({ "type": "string", "pattern": pattern }))

@@ -37,6 +37,9 @@ pub(crate) const fn describe_command(
         (ComponentKind::Reaction, OperatorCommand::Rebuild) => {
             "Lets a reaction whose tasks were lost begin as at its first start."
         }
+        (_, OperatorCommand::Replay) => {
+            "Delivers events to a sink again: one event, a range, or those of a subject as the key. If the range has more than 10,000 events, the answer names the next one."
+        }
         (ComponentKind::ReadModel, OperatorCommand::Retry) => {
             "Lets a read model try again at once, also with the events of held rows, or ends the skips of some events."
         }

@@ -40,6 +40,12 @@ enum ComponentAction {
         #[command(flatten)]
         events: SelectedEvents,
     },
+    Replay {
+        #[command(flatten)]
+        component: ComponentName,
+        #[command(flatten)]
+        events: SelectedEvents,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -67,13 +73,16 @@ struct SelectedEvents {
     /// Events that fail alike; `status` shows the fingerprint.
     #[arg(long)]
     fingerprint: Option<String>,
-    /// The event at which this key is held: the key of a row, or a subject.
+    /// The event at which this key is held: the key of a row, or a subject. For a replay, the events of this subject.
     #[arg(long)]
     key: Option<String>,
 }
 
 /// Describes each command in the words for the kind of component.
 pub(crate) fn describe_commands(component: ComponentKind, subcommand: Command) -> Command {
+    let replay = OperatorCommand::Replay;
+    let is_hidden = !component.commands().contains(&replay);
+    let subcommand = subcommand.mut_subcommand(replay.verb(), |replay| replay.hide(is_hidden));
     let commands = component.commands().iter();
     commands.fold(subcommand, |subcommand, &command| {
         let about = describe_command(component, command).trim_end_matches('.');
@@ -95,6 +104,9 @@ impl ComponentArguments {
             }
             ComponentAction::Skip { component, events } => {
                 (OperatorCommand::Skip, component, Some(events))
+            }
+            ComponentAction::Replay { component, events } => {
+                (OperatorCommand::Replay, component, Some(events))
             }
         };
         let query = serde_urlencoded::to_string(events)

@@ -11,7 +11,7 @@ use axum::{
 use es_command::command::CommandDescriptor;
 use es_event::EventSelection;
 use es_subscribe::{
-    operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome},
+    operator::{ComponentKind, OperatorCommand, OperatorError, OperatorOutcome, ReplayOutcome},
     status::{PoisonEventStatus, ReactionStatuses, ReadModelStatuses},
 };
 use schemars::JsonSchema;
@@ -42,6 +42,9 @@ pub(crate) struct ReactionReply {
     reaction: String,
     #[serde(flatten)]
     outcome: CommandOutcomeReply,
+    /// The result of a replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<ReplayOutcome>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -125,6 +128,7 @@ async fn send_command(
             .into_response(),
             ComponentKind::Reaction => Json(ReactionReply {
                 reaction: name,
+                replay: outcome.replay,
                 outcome: outcome.into(),
             })
             .into_response(),
@@ -153,10 +157,12 @@ fn problem(component: ComponentKind, error: &OperatorError) -> Problem {
     let detail = error.to_string();
     match error {
         OperatorError::Unknown(..) => Problem::new(kind::NOT_FOUND, detail),
-        OperatorError::NoSuchEvent(_) => Problem::new(kind::INVALID_PARAMETER, detail),
-        OperatorError::NotStopped(..) | OperatorError::CannotRebuild(_) => {
-            Problem::new(not_stopped(component), detail)
+        OperatorError::NoSuchEvent(_) | OperatorError::WrongReplay(_) => {
+            Problem::new(kind::INVALID_PARAMETER, detail)
         }
+        OperatorError::NotStopped(..)
+        | OperatorError::CannotRebuild(_)
+        | OperatorError::CannotReplay(..) => Problem::new(not_stopped(component), detail),
         OperatorError::Rebuilding(..) => Problem::new(kind::READ_MODEL_REBUILDING, detail),
         OperatorError::StandsBy => Problem::new(kind::STANDS_BY, detail),
         OperatorError::Failed(..) | OperatorError::Busy(_) => {

@@ -156,6 +156,18 @@ pub const REACTION_STOPPED: MetricDefinition = MetricDefinition::gauge(
     &["reaction"],
     "1 if the reaction has stopped and needs an operator, else 0.",
 );
+/// Public events that the receiver of a sink has confirmed.
+pub const SINK_DELIVERED: MetricDefinition = MetricDefinition::counter(
+    "es_sink_delivered_total",
+    &["sink"],
+    "Public events that the receiver of a sink has confirmed.",
+);
+/// Deliveries to a sink that failed and are made again.
+pub const SINK_FAILED: MetricDefinition = MetricDefinition::counter(
+    "es_sink_failed_total",
+    &["sink"],
+    "Deliveries to a sink that failed and are made again.",
+);
 
 /// Open live queries.
 pub const LIVE_QUERIES: MetricDefinition =
@@ -190,6 +202,8 @@ pub const ALL: &[MetricDefinition] = &[
     REACTION_LAG,
     REACTION_DEADLINES,
     REACTION_STOPPED,
+    SINK_DELIVERED,
+    SINK_FAILED,
     LIVE_QUERIES,
     MetricDefinition::counter(
         "process_cpu_seconds_total",

@@ -140,9 +140,9 @@ async fn tls_trusts_the_certificates_of_the_settings_and_no_others() {
     let options = ConnectOptions::new().add_root_certificates(trusted.0.clone());
     let stream = server.add_stream(options).await;
     let transport = |ca_file| {
-        let nats = server.url().replace("nats:", "tls:");
+        let servers = server.url().replace("nats:", "tls:");
         let settings = NatsSettings {
-            nats,
+            servers,
             ca_file,
             ..server.settings()
         };
@@ -163,9 +163,9 @@ async fn a_server_without_tls_gets_nothing_from_a_sink_with_tls() {
         return;
     };
     let stream = server.add_stream(ConnectOptions::new()).await;
-    let nats = server.url().replace("nats:", "tls:");
+    let servers = server.url().replace("nats:", "tls:");
     let transport = NatsTransport::new(NatsSettings {
-        nats,
+        servers,
         ..server.settings()
     })
     .unwrap();

@@ -107,11 +107,9 @@ impl NatsServer {
 
     pub(crate) fn settings(&self) -> NatsSettings {
         NatsSettings {
-            nats: self.url(),
+            servers: self.url(),
             subject: "library".to_owned(),
-            credentials_file: None,
-            token_file: None,
-            ca_file: None,
+            ..NatsSettings::default()
         }
     }
 

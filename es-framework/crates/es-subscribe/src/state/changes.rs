@@ -29,6 +29,9 @@ const BLOCK: &str = "UPDATE es_task SET is_blocked = CASE WHEN reason IS NULL TH
      WHERE subscriber = $1 AND subject = $2 AND EXISTS (SELECT 1 FROM es_task f \
      WHERE f.subscriber = $1 AND f.subject = $2 AND f.reason IS NOT NULL)";
 
+const END: &str = "UPDATE es_subscriber SET is_lost = 2 WHERE name = $1";
+pub(super) const DELETE_ALL: &str = "DELETE FROM es_task WHERE subscriber = $1";
+
 /// The statements of some changes. Changes of one kind that follow each other have their statements in common.
 pub(super) struct ChangeStatements {
     subscriber: Cell,
@@ -68,6 +71,7 @@ impl ChangeStatements {
                     self.for_subject(UNBLOCK, subject),
                 ]);
             }
+            TaskChange::End => self.push_group([END, DELETE_ALL].map(|sql| (sql, self.row([])))),
             TaskChange::Begin(key) => self.push_statement(BEGIN, key_cells(key)),
             TaskChange::Finish { key, subject } => {
                 let finish = (FINISH, self.row(key_cells(key)));

@@ -53,6 +53,11 @@ pub enum StateError {
         "the tasks of the reaction {0} were lost with a state database: bring that database back, or rebuild the reaction, which then begins as at its first start"
     )]
     TasksLost(String),
+    /// The receiver of a sink wants no more events.
+    #[error(
+        "the receiver of the sink {0} has answered that it wants no more events (410 Gone), so nothing is delivered to it: remove the sink from the settings, or rebuild it, and then it begins as at its first start"
+    )]
+    Ended(String),
     /// The event at a position is missing or is another one.
     #[error(
         "event {0}, up to which the reaction has planned its tasks, is missing or is another one: the events were restored from an older copy: bring back the events, or rebuild the reaction, which then begins as at its first start"
@@ -84,6 +89,7 @@ impl StateError {
             | Self::OtherDatabase
             | Self::OldCopy
             | Self::TasksLost(_)
+            | Self::Ended(_)
             | Self::OtherEvents(_) => false,
         }
     }
@@ -103,7 +109,11 @@ impl StateError {
     pub const fn needs_rebuild(&self) -> bool {
         matches!(
             self,
-            Self::OtherDatabase | Self::OldCopy | Self::TasksLost(_) | Self::OtherEvents(_)
+            Self::OtherDatabase
+                | Self::OldCopy
+                | Self::TasksLost(_)
+                | Self::Ended(_)
+                | Self::OtherEvents(_)
         )
     }
 }

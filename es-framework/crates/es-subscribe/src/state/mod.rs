@@ -18,7 +18,11 @@ use std::sync::Arc;
 
 use es_sql::{DatabaseUrl, Statement};
 
-use self::{changes::ChangeStatements, ownership::Instance, rows::RowReader};
+use self::{
+    changes::{ChangeStatements, DELETE_ALL},
+    ownership::Instance,
+    rows::RowReader,
+};
 use crate::SubscriberCheckpoint;
 
 pub use error::StateError;
@@ -99,8 +103,10 @@ impl StateDatabase {
             return Ok(SubscriberPosition::Unknown);
         };
         let mut row = RowReader::new("es_subscriber", row);
-        if row.integer()? != 0 {
-            return Err(StateError::TasksLost(subscriber.to_owned()));
+        match row.integer()? {
+            0 => {}
+            ENDED => return Err(StateError::Ended(subscriber.to_owned())),
+            _ => return Err(StateError::TasksLost(subscriber.to_owned())),
         }
         let Some(event) = row.optional_event()? else {
             return Ok(SubscriberPosition::BeforeFirst);
@@ -154,13 +160,16 @@ fn beginning(
     tasks: &[Task],
 ) -> Vec<Statement> {
     let mut statements = ChangeStatements::new(subscriber);
-    statements.push_statement("DELETE FROM es_task WHERE subscriber = $1", []);
+    statements.push_statement(DELETE_ALL, []);
     for task in tasks {
         statements.push_change(&TaskChange::Plan(task.clone()));
     }
-    statements.push_statement(SAVE_POSITION, SubscriberCheckpoint::to_cells(position));
+    let save = format!("{SAVE_POSITION}, is_lost = 0");
+    statements.push_statement(&save, SubscriberCheckpoint::to_cells(position));
     statements.into_statements()
 }
 
+/// The value of `is_lost` of a subscriber that has ended.
+const ENDED: i64 = 2;
 const SAVE_POSITION: &str = "INSERT INTO es_subscriber (name, position, hash, is_lost) VALUES ($1, $2, $3, 0) \
-     ON CONFLICT (name) DO UPDATE SET position = excluded.position, hash = excluded.hash, is_lost = 0";
+     ON CONFLICT (name) DO UPDATE SET position = excluded.position, hash = excluded.hash";

@@ -1,8 +1,10 @@
 //! The queries for the tasks of a subscriber, and the attempts that operators ask for.
 
+use std::time::Duration;
+
 use es_event::Subject;
 use es_sql::{Cell, Statement};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     StateDatabase, StateError, Task,
@@ -29,19 +31,18 @@ const READY: &str =
 const HELD: &str = "count(DISTINCT w.event), max(w.event_time) \
      FROM es_task t JOIN es_task w ON w.subscriber = t.subscriber AND w.subject = t.subject \
      AND (w.due = '' OR w.reason IS NOT NULL) WHERE t.subscriber = $1 AND t.reason IS NOT NULL GROUP BY";
-/// A time for the next attempt that is further away is that of a wrong clock.
-const FURTHEST_RETRY: SignedDuration = SignedDuration::from_hours(2);
 
 impl StateDatabase {
     /// Returns the tasks to execute now, at most one of each subject: those that are due and wait for no other one. Deadlines
-    /// are due until a time, which may be earlier than now.
+    /// are due until a time, which may be earlier than now. A time for the next attempt is that of a wrong clock if it is further
+    /// away than two of the longest pauses.
     ///
     /// # Errors
     /// The database does not answer, or this process does not own it.
     pub async fn due_tasks(
         &self,
         subscriber: &str,
-        now: Timestamp,
+        (now, longest_pause): (Timestamp, Duration),
         deadlines_until: Option<Timestamp>,
         limit: usize,
     ) -> Result<Vec<Task>, StateError> {
@@ -49,7 +50,7 @@ impl StateDatabase {
             subscriber.into(),
             due_cell(deadlines_until),
             time_cell(now),
-            time_cell(furthest_retry(now)),
+            time_cell(furthest_retry(now, longest_pause)),
             Cell::Integer(i64::try_from(limit).unwrap_or(i64::MAX)),
         ];
         let sql = format!("SELECT {TASK_COLUMNS} {DUE}");
@@ -92,13 +93,14 @@ impl StateDatabase {
         &self,
         subscriber: &str,
         now: Timestamp,
+        longest_pause: Duration,
     ) -> Result<Option<Timestamp>, StateError> {
         let row = self.select_row(NEXT_TIME, [subscriber.into()]).await?;
         let Some(mut row) = row else {
             return Ok(None);
         };
         let (deadline, retry) = (row.optional_time()?, row.optional_time()?);
-        let furthest = furthest_retry(now);
+        let furthest = furthest_retry(now, longest_pause);
         let attempt = retry.map(|retry| if retry > furthest { now } else { retry });
         Ok(deadline.into_iter().chain(attempt).min())
     }
@@ -205,7 +207,7 @@ impl StateDatabase {
 }
 
 /// Returns the time behind which the next attempt counts as due: no pause is that long.
-fn furthest_retry(now: Timestamp) -> Timestamp {
-    let furthest = now.saturating_add(FURTHEST_RETRY);
+fn furthest_retry(now: Timestamp, longest_pause: Duration) -> Timestamp {
+    let furthest = now.saturating_add(longest_pause.saturating_mul(2));
     furthest.unwrap_or(Timestamp::MAX)
 }

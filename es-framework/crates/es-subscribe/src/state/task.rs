@@ -116,6 +116,8 @@ pub enum TaskChange {
         /// Its subject, whose later tasks wait no longer.
         subject: Subject,
     },
+    /// Ends the subscriber and removes all of its tasks.
+    End,
     /// Records a failure. All other tasks of the subject wait until the task is finished.
     Fail {
         /// The task.

@@ -8,6 +8,7 @@ use super::*;
 use crate::OpenDeadlines;
 
 const NAME: &str = "receipts";
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn now() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
@@ -69,7 +70,10 @@ async fn plan(database: &StateDatabase, tasks: &[Task]) {
 }
 
 async fn due(database: &StateDatabase, now: Timestamp) -> Vec<u64> {
-    let due = database.due_tasks(NAME, now, Some(now), 100).await.unwrap();
+    let due = database
+        .due_tasks(NAME, (now, HOUR), Some(now), 100)
+        .await
+        .unwrap();
     due.iter().map(|task| task.key.event.get()).collect()
 }
 
@@ -102,14 +106,14 @@ async fn tasks_and_position_are_read_as_they_were_written() {
     };
     assert_eq!(
         database
-            .due_tasks(NAME, now(), Some(now()), 9)
+            .due_tasks(NAME, (now(), HOUR), Some(now()), 9)
             .await
             .unwrap(),
         std::slice::from_ref(&begun)
     );
     assert!(
         database
-            .due_tasks("others", now(), Some(now()), 9)
+            .due_tasks("others", (now(), HOUR), Some(now()), 9)
             .await
             .unwrap()
             .is_empty()
@@ -150,7 +154,7 @@ async fn tasks_of_a_subject_are_due_one_after_the_other() {
         .await
         .unwrap();
     assert_eq!(due(&database, now()).await, [2, 3]);
-    let next = database.next_time(NAME, now()).await.unwrap();
+    let next = database.next_time(NAME, now(), HOUR).await.unwrap();
     assert_eq!(next, deadline.key.due);
     assert_eq!(due(&database, minutes(5)).await, [2, 3]);
     database
@@ -189,7 +193,7 @@ async fn a_failed_task_holds_its_subject_until_it_is_finished() {
     .await;
     assert_eq!(due(&database, now()).await, [4]);
     assert_eq!(due(&database, minutes(1)).await, [4, 1]);
-    let next = database.next_time(NAME, now()).await.unwrap();
+    let next = database.next_time(NAME, now(), HOUR).await.unwrap();
     assert_eq!(next, Some(minutes(1)));
     let open = database.open_deadlines(NAME).await.unwrap();
     assert_eq!(open, OpenDeadlines::default());

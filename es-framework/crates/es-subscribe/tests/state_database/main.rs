@@ -32,6 +32,7 @@ use jiff::{SignedDuration, Timestamp};
 use postgres_server::PostgresServer;
 
 const NAME: &str = "receipts";
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn now() -> Timestamp {
     "2026-03-01T12:00:00Z".parse().unwrap()
@@ -64,7 +65,10 @@ async fn open(server: &PostgresServer) -> StateDatabase {
 }
 
 async fn due(database: &StateDatabase, now: Timestamp) -> Vec<u64> {
-    let due = database.due_tasks(NAME, now, Some(now), 100).await.unwrap();
+    let due = database
+        .due_tasks(NAME, (now, HOUR), Some(now), 100)
+        .await
+        .unwrap();
     due.iter().map(|task| task.key.event.get()).collect()
 }
 
@@ -101,7 +105,10 @@ async fn tasks_are_rows_on_a_server() {
     let position = database.position(NAME).await.unwrap();
     assert_eq!(position, SubscriberPosition::At(checkpoint));
     assert_eq!(due(&database, later).await, [1, 3]);
-    assert_eq!(database.next_time(NAME, now()).await.unwrap(), Some(later));
+    assert_eq!(
+        database.next_time(NAME, now(), HOUR).await.unwrap(),
+        Some(later)
+    );
 }
 
 #[tokio::test]
