@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{environment::lock, simulated_store::StoreServer};
+use super::environment::{SimulationEnvironment, lock};
 use crate::prelude::*;
 
 /// A call that the printer completed.
@@ -17,14 +17,12 @@ pub(super) struct PrintedReceipt {
     /// The number of the process that made the call.
     pub(super) process: u64,
     pub(super) begun: Duration,
-    /// The number of durable events when the call began.
-    pub(super) durable: u64,
 }
 
 /// The connection of one process to the printer.
 #[derive(Debug, Service)]
 pub(super) struct PrinterConnection {
-    server: Arc<StoreServer>,
+    environment: Arc<SimulationEnvironment>,
     instance: &'static str,
     process: u64,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
@@ -42,13 +40,13 @@ impl fmt::Display for PrinterFailure {
 
 impl PrinterConnection {
     pub(super) fn new(
-        server: Arc<StoreServer>,
+        environment: Arc<SimulationEnvironment>,
         instance: &'static str,
         process: u64,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
     ) -> Self {
         Self {
-            server,
+            environment,
             instance,
             process,
             printed,
@@ -56,8 +54,8 @@ impl PrinterConnection {
     }
 
     pub(super) async fn print(&self, text: String, key: &str) -> Result<(), PrinterFailure> {
-        let environment = &self.server.environment;
-        let (begun, durable) = (environment.elapsed(), self.server.event_count());
+        let environment = &self.environment;
+        let begun = environment.elapsed();
         if environment.random_bool(environment.faults().hanging_call) {
             environment.sleep_randomly(100_000, 100_000).await
         }
@@ -76,7 +74,6 @@ impl PrinterConnection {
             key: key.to_owned(),
             process: self.process,
             begun,
-            durable,
         });
         Ok(())
     }

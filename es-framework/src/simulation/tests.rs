@@ -74,7 +74,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::LoseTasks, "fired 0 times"),
         (Defect::FinishBegunCalls, "was printed under 0 keys"),
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),
-        (Defect::ReadUnflushed, "before its event was durable"),
+        (Defect::ReadUnflushed, "was delivered before it was durable"),
         (Defect::TwoOwners, "was printed again without a reason"),
         (Defect::MissErasures, "plain of an erased person"),
         (Defect::IgnoreClaims, "has two owners"),

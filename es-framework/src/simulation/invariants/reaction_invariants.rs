@@ -21,32 +21,9 @@ pub(super) fn collect_violations(run: &RunRecord, log: &LogFold, violations: &mu
         let text = format!("transfer {operation}");
         check_receipts(run, &text, 1..=1, violations);
     }
-    check_durability(run, log, violations);
     check_order(run, log, violations);
     for placed in log.events_named("OfferOpenedEvent") {
         check_deadline(run, log, placed, violations);
-    }
-}
-
-/// Checks that each receipt is about an event that was durable when the call began.
-fn check_durability(run: &RunRecord, log: &LogFold, violations: &mut Vec<String>) {
-    let transfers = log.events_named("TransferReceivedEvent");
-    let transfers = transfers.map(|event| (event, "transfer", "operation"));
-    let offers = log.events_named("OfferOpenedEvent");
-    let offers = offers.map(|event| (event, "offer", "id"));
-    let events: BTreeMap<_, _> = transfers
-        .chain(offers)
-        .map(|(event, kind, number)| (format!("{kind} {}", event.payload_number(number)), event.id))
-        .collect();
-    for receipt in &run.printed {
-        match events.get(&receipt.text) {
-            None => violations.push(format!("{} was printed and has no event", receipt.text)),
-            Some(id) if receipt.durable <= *id => violations.push(format!(
-                "{} was printed before its event was durable",
-                receipt.text
-            )),
-            Some(_) => {}
-        }
     }
 }
 
