@@ -5,7 +5,7 @@
 //! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; each `--program name=path` adds another
 //! program with the same route, and one whose name is `library@…` is compared with `library`; with `--million`
 //! instead the memory over a million purchases and the time to open them; with `--observed` what the
-//! log and traces cost; with `--instances` two instances on one PostgreSQL beside one; with `--followed` what read models cost and how far they are behind; with
+//! log and traces cost; with `--sinks` what three sinks cost; with `--instances` two instances on one PostgreSQL beside one; with `--followed` what read models cost and how far they are behind; with
 //! `--load 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
@@ -26,6 +26,7 @@ mod instances;
 mod load;
 mod million;
 mod observed;
+mod sinks;
 #[path = "../../../es-framework/tests/support/mod.rs"]
 mod support;
 
@@ -52,6 +53,7 @@ struct Settings {
     rounds: usize,
     million: bool,
     observed: bool,
+    sinks: bool,
     followed: bool,
     instances: bool,
     load: Option<String>,
@@ -83,6 +85,7 @@ impl Settings {
             rounds: value("--rounds").map_or(3, |rounds| rounds.max(1.0) as usize),
             million: flag("--million"),
             observed: flag("--observed"),
+            sinks: flag("--sinks"),
             followed: flag("--followed"),
             instances: flag("--instances"),
             load: text("--load"),
@@ -123,6 +126,9 @@ fn main() {
     }
     if settings.observed {
         return observed::run(&settings, folder.path());
+    }
+    if settings.sinks {
+        return sinks::run(&settings, folder.path());
     }
     if settings.followed {
         return followed::run(&settings, folder.path());

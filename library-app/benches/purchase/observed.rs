@@ -15,7 +15,7 @@ use super::{
     load::{self, LoadResult},
 };
 
-type Variant<'a> = (&'a str, Vec<(&'a str, &'a str)>);
+pub(super) type Variant<'a> = (&'a str, Vec<(&'a str, &'a str)>);
 
 pub(super) fn run(settings: &Settings, folder: &Path) {
     let collector = collector();
@@ -39,6 +39,15 @@ pub(super) fn run(settings: &Settings, folder: &Path) {
         ),
         ("json, all traces", vec![all, json, traces]),
     ];
+    compare(settings, folder, &variants);
+}
+
+/// Measures the same purchases with each of these variables.
+pub(super) fn compare<const N: usize>(
+    settings: &Settings,
+    folder: &Path,
+    variants: &[Variant<'_>; N],
+) {
     let mut measured = variants.each_ref().map(|_| Vec::new());
     let time = Duration::from_secs_f64(settings.seconds);
     for round in 0..settings.rounds {
@@ -91,7 +100,7 @@ fn start(data: &Path, variables: &[(&str, &str)]) -> Server {
 }
 
 /// Takes traces and forgets them.
-fn collector() -> String {
+pub(super) fn collector() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

@@ -17,6 +17,9 @@ use crate::{NatsSettings, NatsTransport};
 /// The most events of a batch.
 const MAX_BATCH: usize = 256;
 
+/// The requests of a sink without batches that are on their way at once.
+const MAX_RUNNING: usize = 16;
+
 /// A file of sinks that is refused. The reason shows no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
@@ -104,6 +107,9 @@ impl SinkTable {
             sink: Sink {
                 name: name.into(),
                 types: self.types.clone(),
+                max_running: self
+                    .batch
+                    .map_or(MAX_RUNNING, |batch| batch.get().max(MAX_RUNNING)),
                 transport: self.open_transport(folder)?,
             },
         })

@@ -13,6 +13,8 @@ pub struct Sink {
     pub name: Box<str>,
     /// The types that it receives. Without them, it receives all.
     pub types: Option<BTreeSet<String>>,
+    /// The most deliveries that are on their way at once. Each is of another subject.
+    pub max_running: usize,
     /// The way to the receiver.
     pub transport: Box<dyn Transport>,
 }

@@ -120,11 +120,10 @@ impl SubscriberProgress {
     /// Creates the progress of a component that has not begun.
     #[must_use]
     pub fn new(kind: ComponentKind, name: &'static str) -> Self {
-        let status = Arc::new(watch::Sender::new(SubscriberStatus::default()));
         Self {
             kind,
             name,
-            status,
+            status: Arc::new(watch::Sender::new(SubscriberStatus::default())),
             attempt: Arc::default(),
             deliveries: Arc::default(),
         }

@@ -209,7 +209,10 @@ impl OldCheckpoint {
                         tasks.push(task);
                     }
                 }
-                TaskChange::Begin(_) | TaskChange::Finish { .. } | TaskChange::Fail { .. } => {}
+                TaskChange::Begin(_)
+                | TaskChange::End
+                | TaskChange::Finish { .. }
+                | TaskChange::Fail { .. } => {}
             }
         }
     }

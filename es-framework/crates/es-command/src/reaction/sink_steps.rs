@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use es_event::{Declaration, RecordedEvent};
-use es_observe::metrics::{SINK_DELIVERED, SINK_FAILED, counter};
+use es_observe::metrics::{
+    catalogue::{SINK_DELIVERED, SINK_FAILED},
+    counter,
+};
 use es_sink::{CloudEvent, ConfiguredSink, SinkStart};
 use es_subscribe::{DeliveryRecord, state::Task};
 use jiff::Timestamp;

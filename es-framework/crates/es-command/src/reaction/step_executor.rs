@@ -116,16 +116,11 @@ impl StepExecutor {
     }
 
     /// Returns whether a step makes a call. Nothing prevents a second call but its task, while a second command has no
-    /// effect.
+    /// effect, and the receiver of a sink knows the ids.
     pub(super) fn makes_call(&self, step: &str) -> bool {
         let mut steps = self.reaction.steps.iter();
         let step = steps.find(|declared| declared.name == step);
-        step.is_some_and(|step| {
-            matches!(
-                step.action,
-                ReactionAction::Call(_) | ReactionAction::Publish(_)
-            )
-        })
+        step.is_some_and(|step| matches!(step.action, ReactionAction::Call(_)))
     }
 
     /// Returns the step of a task, unless the reaction no longer has it.

@@ -88,9 +88,10 @@ pub(super) struct TaskExecutor {
 
 impl TaskExecutor {
     pub(super) fn new(shared: Arc<SharedReaction>) -> Self {
+        let sink = shared.steps.reaction.sink;
         Self {
             shared,
-            max_running: MAX_RUNNING,
+            max_running: sink.map_or(MAX_RUNNING, |sink| sink.max_running),
             is_strict: false,
             running: JoinSet::new(),
             busy: BTreeMap::new(),

@@ -128,6 +128,7 @@ async fn sink(name: &str, start: SinkStart, receiver: &Receiver) -> ReactionDesc
     let sink = Sink {
         name: name.into(),
         types: None,
+        max_running: 16,
         transport: Box::new(transport.unwrap()),
     };
     sink_reaction(ConfiguredSink { sink, start }, &publications())
