@@ -144,6 +144,7 @@ pub(super) fn sink(
         sink: Sink {
             name: NAME.into(),
             types: None,
+            max_running: 16,
             transport: Box::new(NewsConnection { receiver, instance }),
         },
         start: SinkStart::First,

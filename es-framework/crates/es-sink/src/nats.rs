@@ -135,9 +135,9 @@ impl NatsTransport {
         }
         let client = options.connect(self.servers.as_slice()).await;
         let client = client.map_err(io::Error::other)?;
-        Ok(ContextBuilder::new()
-            .timeout(DELIVERY_TIMEOUT)
-            .build(client))
+        // `deliver` ends earlier, with its own sentence.
+        let limit = DELIVERY_TIMEOUT.saturating_mul(2);
+        Ok(ContextBuilder::new().timeout(limit).build(client))
     }
 
     /// Publishes an event, and waits until a stream has stored it.

@@ -37,29 +37,31 @@ async fn a_user_with_a_credentials_file_is_let_in_and_others_are_not() {
     let Some(mut server) = NatsServer::stopped(&[]) else {
         return;
     };
-    let operator = NatsKey::new_operator();
-    let (account, system) = (NatsKey::new_account(), NatsKey::new_account());
-    let own = json!({ "type": "operator", "version": 2, "system_account": system.public_key() });
-    let limits = json!({
-        "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1, "leaf": -1,
-        "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+    let (operator, account) = (NatsKey::new_operator(), NatsKey::new_account());
+    let of_account = json!({
+        "type": "account", "version": 2,
+        "limits": {
+            "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1, "wildcards": true, "conn": -1,
+            "leaf": -1, "mem_storage": -1, "disk_storage": -1, "streams": -1, "consumer": -1,
+        },
     });
-    let of_account = json!({ "type": "account", "version": 2, "limits": limits });
-    let of_system = json!({ "type": "account", "version": 2 });
     let configuration = format!(
-        "operator: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {}, {}: {} }}",
-        token(&operator, &operator, &own),
+        "operator: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {} }}",
+        token(
+            &operator,
+            &operator,
+            &json!({ "type": "operator", "version": 2 })
+        ),
         account.public_key(),
         token(&operator, &account, &of_account),
-        system.public_key(),
-        token(&operator, &system, &of_system),
     );
     fs::write(server.file("configuration"), configuration).unwrap();
     let configuration = server.file("configuration").display().to_string();
     server.add_options(&["-c", &configuration]);
     server.restart();
     let credentials = |account: &NatsKey| {
-        let (user, claims) = (NatsKey::new_user(), json!({ "type": "user", "version": 2 }));
+        let user = NatsKey::new_user();
+        let claims = json!({ "type": "user", "version": 2, "subs": -1, "data": -1, "payload": -1 });
         let (token, seed) = (token(account, &user, &claims), user.seed().unwrap());
         format!(
             "-----BEGIN NATS USER JWT-----\n{token}\n------END NATS USER JWT------\n\n\

@@ -24,7 +24,7 @@ async fn an_event_is_stored_as_a_structured_cloud_event() {
         message.subject.as_str(),
         "library.com.example.library.CopyAvailable.v1"
     );
-    let content_type = message.headers["content-type"].as_str();
+    let content_type = message.headers.get("content-type").unwrap().as_str();
     assert_eq!(content_type, "application/cloudevents+json");
     let received: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
     assert_eq!(received, serde_json::to_value(event("7")).unwrap());

@@ -151,7 +151,7 @@ impl EventStream {
         let messages = self.messages().await;
         let ids = messages
             .iter()
-            .map(|message| message.headers["Nats-Msg-Id"].to_string());
+            .map(|message| message.headers.get("Nats-Msg-Id").unwrap().to_string());
         ids.collect()
     }
 }
