@@ -73,6 +73,7 @@ fn the_seeds_of_one_run_find_each_defect() {
         (Defect::SendOncePerProcess, "fired 2 times"),
         (Defect::LoseTasks, "fired 0 times"),
         (Defect::FinishBegunCalls, "was printed under 0 keys"),
+        (Defect::FinishBegunCalls, "was never delivered"),
         (Defect::MeetBeforeCancelling, "instead of 0..=0"),
         (Defect::ReadUnflushed, "was delivered before it was durable"),
         (Defect::TwoOwners, "was printed again without a reason"),

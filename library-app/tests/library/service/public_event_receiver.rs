@@ -12,9 +12,11 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 use tempfile::TempDir;
+use uuid::Uuid;
 
 use crate::support::{
-    client, eventually, page_commands::code_blocks, python_environment::programs_of,
+    Library, book, client, eventually, page_commands::code_blocks, post,
+    python_environment::programs_of,
 };
 
 const PAGE: &str = include_str!("../../../../docs/src/how-to/receive-public-events.md");
@@ -129,4 +131,34 @@ async fn the_receiver_of_the_page_gives_each_signed_event_one_effect() {
     let status = receiver.post(own, &batch, &batch).await;
     assert_eq!(status, StatusCode::NO_CONTENT);
     assert_eq!(receiver.printed(), code_blocks(PAGE, "text")[0]);
+}
+
+#[tokio::test]
+async fn the_receiver_of_the_page_learns_what_the_library_publishes() {
+    let Some(receiver) = PageReceiver::start().await else {
+        return;
+    };
+    let sinks = format!(
+        "[sinks.page]\nwebhook = \"{}\"\nallow_private = true\nsecrets = [\"{}\"]\nstart = \"first\"\n\
+         types = [\"com.example.library.CopyLent.v1\", \"com.example.library.CopyAvailable.v1\"]",
+        receiver.url(),
+        receiver.secret
+    );
+    fs::write(receiver.file("sinks.toml"), sinks).unwrap();
+    let settings = receiver.file("sinks.toml").display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let library = Library::embedded_with(folder.path(), &[("SINKS_FILE", &settings)]);
+    let (copy, reader) = (Uuid::new_v4(), Uuid::new_v4());
+    for (path, command) in [
+        ("books/purchase", book(copy)),
+        ("readers/register", json!({ "id": reader, "name": "Ada" })),
+        ("books/borrow", json!({ "id": copy, "reader": reader })),
+        ("books/return", json!({ "id": copy })),
+    ] {
+        let response = post(&format!("{}/{path}", library.url), command.to_string()).await;
+        assert!(response.status().is_success(), "{path}: {response:?}");
+    }
+    let expected = code_blocks(PAGE, "text")[0].replace("42", &copy.to_string());
+    let arrived = async || (receiver.printed() == expected).then_some(());
+    eventually("the public events arrive in their order", arrived).await;
 }
