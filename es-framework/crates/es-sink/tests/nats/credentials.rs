@@ -37,7 +37,10 @@ async fn a_user_with_a_credentials_file_is_let_in_and_others_are_not() {
     let Some(mut server) = NatsServer::stopped(&[]) else {
         return;
     };
-    let (operator, account) = (NatsKey::new_operator(), NatsKey::new_account());
+    let operator = NatsKey::new_operator();
+    let (account, system) = (NatsKey::new_account(), NatsKey::new_account());
+    let of_operator =
+        json!({ "type": "operator", "version": 2, "system_account": system.public_key() });
     let of_account = json!({
         "type": "account", "version": 2,
         "limits": {
@@ -46,14 +49,16 @@ async fn a_user_with_a_credentials_file_is_let_in_and_others_are_not() {
         },
     });
     let configuration = format!(
-        "operator: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {} }}",
-        token(
-            &operator,
-            &operator,
-            &json!({ "type": "operator", "version": 2 })
-        ),
+        "operator: {}\nresolver: MEMORY\nresolver_preload: {{ {}: {}, {}: {} }}",
+        token(&operator, &operator, &of_operator),
         account.public_key(),
         token(&operator, &account, &of_account),
+        system.public_key(),
+        token(
+            &operator,
+            &system,
+            &json!({ "type": "account", "version": 2 })
+        ),
     );
     fs::write(server.file("configuration"), configuration).unwrap();
     let configuration = server.file("configuration").display().to_string();
