@@ -18,12 +18,13 @@ use axum::{
 use es_framework::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{net::TcpListener, runtime::Runtime};
 use uuid::Uuid;
 
 use crate::{
     eventually::eventually,
     http_client::{client, get, json_of, post},
+    postgres_server::PostgresServer,
     running_service::{RunningService, TOKEN, book},
     service_process::ServiceProcess,
 };
@@ -32,11 +33,11 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const CLIENTS: u32 = 8;
 const KILLS: u32 = 4;
 
-/// A receiver behind a socket, which can be stopped and started again.
+/// A receiver behind a socket, which can be stopped and started again. Its connections end with its runtime.
 struct Receiver {
     address: SocketAddr,
     state: Arc<ReceiverState>,
-    stop: Option<oneshot::Sender<()>>,
+    runtime: Option<Runtime>,
 }
 
 struct ReceiverState {
@@ -47,47 +48,57 @@ struct ReceiverState {
 }
 
 impl Receiver {
-    async fn start(status: u16, pause: Duration) -> Self {
+    fn start(status: u16, pause: Duration) -> Self {
         let state = Arc::new(ReceiverState {
             status: Mutex::new(status),
             pause,
             events: Mutex::default(),
         });
-        Self::listen("127.0.0.1:0".parse().unwrap(), state).await
+        let mut receiver = Self {
+            address: "127.0.0.1:0".parse().unwrap(),
+            state,
+            runtime: None,
+        };
+        receiver.listen();
+        receiver
     }
 
-    async fn listen(address: SocketAddr, state: Arc<ReceiverState>) -> Self {
-        let listener = eventually("the address is free", async || {
-            TcpListener::bind(address).await.ok()
-        })
-        .await;
-        let address = listener.local_addr().unwrap();
+    fn listen(&mut self) {
+        let listener = std::net::TcpListener::bind(self.address).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        self.address = listener.local_addr().unwrap();
         let router = Router::new().route("/events", accept(receive));
-        let router = router.with_state(Arc::clone(&state));
-        let (stop, stopped) = oneshot::channel::<()>();
-        tokio::spawn(async move {
-            tokio::select! {
-                _ = axum::serve(listener, router) => {}
-                _ = stopped => {}
-            }
+        let router = router.with_state(Arc::clone(&self.state));
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
+        runtime.spawn(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            axum::serve(listener, router).await
         });
-        let stop = Some(stop);
-        Self {
-            address,
-            state,
-            stop,
+        self.runtime = Some(runtime);
+    }
+
+    fn stop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 
     /// Stops for a moment and starts again.
     async fn restart(&mut self) {
-        let _ = self.stop.take().unwrap().send(());
+        self.stop();
         tokio::time::sleep(Duration::from_millis(300)).await;
-        *self = Self::listen(self.address, Arc::clone(&self.state)).await;
+        self.listen();
     }
 
     fn events(&self) -> MutexGuard<'_, Vec<(String, String)>> {
         self.state.events.lock().unwrap()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
@@ -137,7 +148,7 @@ async fn expected_events(service: &ServiceProcess) -> BTreeSet<(String, String)>
     let lines = service.stored_lines().await;
     let events = lines.lines().filter_map(|line| {
         let line: Value = serde_json::from_str(line).unwrap();
-        let event = &line["payload"];
+        let event = line["payload"].get("event").unwrap_or(&line["payload"]);
         let publication = match event["type"].as_str()?.rsplit('.').next()? {
             "BookPurchasedEvent" => "copy_purchased",
             "BookBorrowedEvent" => "copy_lent",
@@ -183,9 +194,9 @@ async fn use_until_killed(url: String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_arrives_at_a_healthy_sink_whatever_is_killed() {
     let folder = tempfile::tempdir().unwrap();
-    let mut healthy = Receiver::start(204, Duration::ZERO).await;
-    let slow = Receiver::start(204, Duration::from_secs(2)).await;
-    let refusing = Receiver::start(500, Duration::ZERO).await;
+    let mut healthy = Receiver::start(204, Duration::ZERO);
+    let slow = Receiver::start(204, Duration::from_secs(2));
+    let refusing = Receiver::start(500, Duration::ZERO);
     let sinks = [
         ("healthy", &healthy, "batch = 50"),
         ("refusing", &refusing, ""),
@@ -259,7 +270,7 @@ async fn wait_for(receiver: &Receiver, count: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sink_receives_the_types_of_its_filter_and_an_operator_replays_them() {
-    let receiver = Receiver::start(204, Duration::ZERO).await;
+    let receiver = Receiver::start(204, Duration::ZERO);
     let (service, _folder) = start_with(
         &receiver,
         "types = [\"com.example.library.CopyPurchased.v1\"]",
@@ -303,7 +314,7 @@ async fn a_sink_receives_the_types_of_its_filter_and_an_operator_replays_them() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_is_gone_is_shown_and_the_service_stays_healthy() {
-    let receiver = Receiver::start(410, Duration::ZERO).await;
+    let receiver = Receiver::start(410, Duration::ZERO);
     let (service, _folder) = start_with(&receiver, "");
     service.purchase(&book(Uuid::new_v4())).await;
     let url = format!("{}/actuator/reactions", service.url);
@@ -323,4 +334,39 @@ async fn a_receiver_that_is_gone_is_shown_and_the_service_stays_healthy() {
     let rebuilt = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
     assert_eq!(rebuilt.status(), 200);
     wait_for(&receiver, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_instances_delivers_and_the_other_one_takes_over() {
+    let Some(server) = PostgresServer::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start(204, Duration::ZERO);
+    let file = write_sinks(folder.path(), &[("erp", &receiver, "")]);
+    let url = server.url();
+    let settings = [
+        ("EVENT_STORE_URL", &*url),
+        ("DATABASE_URL", &*url),
+        ("SINKS_FILE", file.to_str().unwrap()),
+    ];
+    let first = ServiceProcess::start(&settings);
+    let second = ServiceProcess::start(&settings);
+    let purchase = async |service: &ServiceProcess| {
+        let url = format!("{}/books/purchase", service.url);
+        let bought = post(&url, book(Uuid::new_v4()).to_string()).await;
+        assert_eq!(bought.status(), StatusCode::CREATED);
+    };
+    for _ in 0..10 {
+        purchase(&first).await;
+        purchase(&second).await;
+    }
+    wait_for(&receiver, 20).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(receiver.events().len(), 20, "one instance delivers");
+    drop(first);
+    purchase(&second).await;
+    wait_for(&receiver, 21).await;
+    let ids: BTreeSet<_> = receiver.events().iter().cloned().collect();
+    assert_eq!(ids.len(), 21);
 }

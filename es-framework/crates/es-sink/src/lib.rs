@@ -1,5 +1,7 @@
 //! Sinks: where the public events of an application go. A sink delivers to a webhook or to a broker.
 
+#![doc(hidden)]
+
 #[cfg(feature = "webhook")]
 mod address;
 #[cfg(feature = "webhook")]

@@ -163,6 +163,7 @@ pub struct OperatorOutcome {
 }
 
 /// The result of a replay.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Replay")]
 pub struct ReplayOutcome {

@@ -22,6 +22,7 @@ const ATTEMPTS: u32 = 50;
 
 /// Returns the reaction that delivers the events of publications to a sink. It lives as long as the process, like the
 /// declarations of the application.
+#[doc(hidden)]
 #[must_use]
 pub fn sink_reaction(
     configured: ConfiguredSink,

@@ -200,6 +200,9 @@ impl TaskExecutor {
             planned.event
         };
         if self.is_paused() {
+            if self.shared.sink_pause_end().is_some() {
+                self.publish_if_changed().await?;
+            }
             return Ok(false);
         }
         let has_recorded = self.shared.record_due_starts(now).await?;

@@ -222,7 +222,9 @@ async fn a_redirect_is_not_followed() {
 async fn an_endless_response_is_cut_and_its_text_has_no_control_characters() {
     let endless = || {
         let line = Bytes::from("no\r\n\u{1b}[31m".repeat(1000));
-        let body = Body::from_stream(stream::repeat(Ok::<_, std::io::Error>(line)));
+        let body = Body::from_stream(stream::repeat_with(move || {
+            Ok::<_, std::io::Error>(line.clone())
+        }));
         axum::http::Response::builder()
             .status(500)
             .body(body)
