@@ -31,6 +31,8 @@ pub(crate) enum Subcommand {
     Draw(DrawArguments),
     /// Prints the OpenAPI document of the application, or a page about it
     Openapi(OpenApiArguments),
+    /// Prints the AsyncAPI document of the application: the public events that it sends
+    Asyncapi(DescriptionArguments),
     /// Compares the OpenAPI document with a committed one. Fails if a change breaks clients, and names them and the
     /// ways out; lists the other changes
     Contract(ContractArguments),
@@ -178,6 +180,10 @@ pub(crate) enum Declaration {
     Reaction(NewReactionArguments),
     /// Adds a reaction that sends a command at the times of a cron expression
     Schedule(NewScheduleArguments),
+    /// Adds a public event, which other systems receive
+    PublicEvent(NewPublicEventArguments),
+    /// Adds a publication, which decides whether a public event follows from an event
+    Publication(NewPublicationArguments),
 }
 
 #[derive(Debug, Args)]
@@ -254,7 +260,7 @@ pub(crate) struct NewQueryArguments {
     #[arg(value_parser = TypeName::plain)]
     pub(crate) name: TypeName,
     /// The read model whose rows it returns
-    #[arg(long, value_parser = TypePath::read_model)]
+    #[arg(long, value_parser = TypePath::plain)]
     pub(crate) read_model: TypePath,
     /// The path of its route, such as /loans; with a key, as in "/loans/{id}", it returns one row
     #[arg(long, value_parser = PathTemplate::path)]
@@ -294,4 +300,27 @@ pub(crate) struct NewScheduleArguments {
     /// The command that it sends
     #[arg(long, value_parser = TypePath::command)]
     pub(crate) command: TypePath,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewPublicEventArguments {
+    /// The name in the past tense, such as CopyLent
+    #[arg(value_parser = TypeName::plain)]
+    pub(crate) name: TypeName,
+    /// A field, such as id:Uuid
+    #[arg(long = "field", value_name = "NAME:TYPE")]
+    pub(crate) fields: Vec<Field>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewPublicationArguments {
+    /// The name, such as CopyReturned; it is part of the ids of its public events
+    #[arg(value_parser = TypeName::plain)]
+    pub(crate) name: TypeName,
+    /// The event from which the public event follows
+    #[arg(long, value_parser = TypePath::event)]
+    pub(crate) event: TypePath,
+    /// The public event
+    #[arg(long, value_parser = TypePath::plain)]
+    pub(crate) public_event: TypePath,
 }

@@ -19,6 +19,9 @@ pub(crate) struct ServiceDescription {
     pub(crate) model: Value,
     /// The OpenAPI document.
     pub(crate) openapi: Value,
+    /// The AsyncAPI document.
+    #[serde(default)]
+    pub(crate) asyncapi: Value,
 }
 
 impl ServiceDescription {

@@ -26,7 +26,7 @@ pub(crate) fn explain_type(folder: &Path, name: &str) -> Result<String, ToolErro
         .collect();
     if texts.is_empty() {
         return Err(ToolError::new(format!(
-            "the application has no command, event, state that a handler takes, read model, query or reaction {name}"
+            "the application has no command, event, state that a handler takes, read model, query, reaction or public event {name}"
         )));
     }
     Ok(texts.join("\n"))

@@ -8,7 +8,7 @@ const MEMBERS: [(&str, &str); 2] = [("route", "route"), ("subject", "subject")];
 
 /// The connections of a node: the kind of an edge, the label at the node where it begins, and the label at
 /// the node where it ends.
-const CONNECTIONS: [(&str, &str, &str); 9] = [
+const CONNECTIONS: [(&str, &str, &str); 10] = [
     ("decides", "decides", "decides on"),
     ("records", "records", "recorded by"),
     ("evolves", "changes", "follows from"),
@@ -18,6 +18,7 @@ const CONNECTIONS: [(&str, &str, &str); 9] = [
     ("cancels", "cancels", "cancelled by"),
     ("sends", "sends", "sent by"),
     ("upcasts", "read as", "read from"),
+    ("publishes", "published as", "publishes"),
 ];
 
 const LABEL_WIDTH: usize = 14;
@@ -65,6 +66,7 @@ fn kind_of(node: &Value) -> (&'static str, &'static str) {
         "readModel" => ("Read model", "table"),
         "query" => ("Query", "name"),
         "reaction" => ("Reaction", "name"),
+        "publicEvent" => ("Public event", "event type"),
         _ => ("Declaration", "name"),
     }
 }

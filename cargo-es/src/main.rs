@@ -35,6 +35,7 @@ use clap::Parser as _;
 use es_event::foreign_text::escape_for_terminal;
 
 use command_line::{CommandLine, Subcommand};
+use description::ServiceDescription;
 use error::ToolError;
 
 fn main() -> ExitCode {
@@ -62,6 +63,12 @@ fn run() -> Result<(), ToolError> {
         Subcommand::Explain(arguments) => explain::explain_type(&folder, &arguments.name)?,
         Subcommand::Draw(arguments) => draw::draw_model(&folder, &arguments)?,
         Subcommand::Openapi(arguments) => openapi::render_document(&folder, &arguments)?,
+        Subcommand::Asyncapi(arguments) => {
+            format!(
+                "{:#}\n",
+                ServiceDescription::read(&folder, &arguments)?.asyncapi
+            )
+        }
         Subcommand::Contract(arguments) => contract::compare_with_committed(&folder, &arguments)?,
         Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),
     };

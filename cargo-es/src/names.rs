@@ -95,7 +95,7 @@ impl TypePath {
         Self::parse(text, TypeName::event)
     }
 
-    pub(crate) fn read_model(text: &str) -> Result<Self, String> {
+    pub(crate) fn plain(text: &str) -> Result<Self, String> {
         Self::parse(text, TypeName::plain)
     }
 

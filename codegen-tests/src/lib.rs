@@ -31,6 +31,7 @@ mod documentation {
         Money: "docs/src/how-to/money.md",
         LocalTime: "docs/src/how-to/local-time.md",
         React: "docs/src/how-to/react.md",
+        Publish: "docs/src/how-to/publish.md",
         Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",
         ForgetAPerson: "docs/src/how-to/forget-a-person.md",

@@ -93,7 +93,7 @@ pub fn derive_command(item: TokenStream) -> TokenStream {
 /// | `subject = "/readers/{reader}"` | the event's own subject; `./notes/{number}` is a descendant of the command's subject | the command's subject |
 /// | `read_model = "books"` | a table with a row for each event and a column for each field, served at `/books` | none |
 /// | `from = PurchaseBookCommand` | the command whose fields the event takes by name and type: `command.into()` is the event; several stand in `from(…, …)` | a handler builds the event |
-/// | `informational` | no state, read model or reaction has to consume the event; this silences the warnings at start | the start warns about an event that nothing consumes |
+/// | `informational` | no state, read model, reaction or publication has to consume the event; this silences the warnings at start | the start warns about an event that nothing consumes |
 /// | `releases("reader-card")` | the `#[unique]` rules whose values the event's subject gives up | it keeps them |
 ///
 /// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work

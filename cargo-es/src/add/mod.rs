@@ -3,6 +3,7 @@
 pub(crate) mod command;
 mod event;
 mod event_functions;
+mod publication;
 mod query;
 mod reaction;
 mod read_model;
@@ -31,6 +32,12 @@ pub(crate) fn add_declaration(
         Declaration::Query(arguments) => query::generate_query(&application, arguments),
         Declaration::Reaction(arguments) => reaction::generate_reaction(&application, arguments),
         Declaration::Schedule(arguments) => reaction::generate_schedule(&application, arguments),
+        Declaration::PublicEvent(arguments) => {
+            publication::generate_public_event(&application, arguments)
+        }
+        Declaration::Publication(arguments) => {
+            publication::generate_publication(&application, arguments)
+        }
     }?;
     application.write_module(&module)
 }

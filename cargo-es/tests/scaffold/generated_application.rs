@@ -207,6 +207,14 @@ fn reactions() -> Vec<(String, &'static str)> {
             "schedule NightlyCancellation --command CancelAppointment --zone Europe/Berlin --cron @daily".to_owned(),
             "decide when NightlyCancellation sends CancelAppointmentCommand, and compare it with `advance` and `then_sent`",
         ),
+        (
+            format!("public-event RoomLocked --field id:Uuid{}", fields(&ALL)),
+            "decide after which event RoomLocked is published, and compare it with `then_published`",
+        ),
+        (
+            "publication RoomGone --event RoomClosed --public-event RoomLocked".to_owned(),
+            "decide when room_gone publishes RoomLocked, and compare it with `then_published`",
+        ),
     ]
 }
 
@@ -250,7 +258,14 @@ fn send(service: &RunningService, request: &str, body: &str) -> String {
 }
 
 /// Declarations of each kind, with two lines of their explanation.
-const EXPLANATIONS: [(&str, [&str; 2]); 8] = [
+const EXPLANATIONS: [(&str, [&str; 2]); 9] = [
+    (
+        "RoomLocked",
+        [
+            "  event type    com.example.my_clinic.RoomLocked.v1",
+            "  publishes     com.example.my_clinic.RoomClosedEvent",
+        ],
+    ),
     (
         "BookAppointmentCommand",
         [

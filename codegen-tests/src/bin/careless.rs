@@ -32,6 +32,10 @@ pub struct BookPricedEvent {}
 #[event(informational)]
 pub struct BookAuditedEvent {}
 
+/// Nothing publishes this public event.
+#[derive(PublicEvent)]
+pub struct BookPriced {}
+
 #[derive(State)]
 pub struct Book {}
 

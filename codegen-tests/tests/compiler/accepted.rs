@@ -33,6 +33,7 @@ cases! {
     item_macro_variables: "../../ui/item/pass/macro_variables.rs",
     item_names_of_the_language: "../../ui/item/pass/names_of_the_language.rs",
     item_shared_texts: "../../ui/item/pass/shared_texts.rs",
+    publish_every_return_type: "../../ui/publish/pass/every_return_type.rs",
     query_aliases: "../../ui/query/pass/aliases.rs",
     reaction_names_that_shadow_std: "../../ui/reaction/pass/names_that_shadow_std.rs",
     reaction_schedules: "../../ui/reaction/pass/schedules.rs",

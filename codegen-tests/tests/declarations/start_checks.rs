@@ -69,7 +69,7 @@ fn each_probable_mistake_is_one_warning_that_an_attribute_silences() {
     let at = |start| place("careless", CARELESS, start);
     let expected = [
         format!(
-            "no state, read model or reaction consumes com.example.tests.BookPricedEvent at {}: consume it, or write `#[event(informational)]`",
+            "no state, read model, reaction or publication consumes com.example.tests.BookPricedEvent at {}: consume it, or write `#[event(informational)]`",
             at("pub struct BookPricedEvent"),
         ),
         format!(
@@ -85,6 +85,10 @@ fn each_probable_mistake_is_one_warning_that_an_attribute_silences() {
         format!(
             "no handler and no reaction takes the settings Prices at {}, so that their flags and variables do not exist: take them as `&Prices`, remove them, or write `#[settings(unused)]`",
             at("pub struct Prices"),
+        ),
+        format!(
+            "no publication publishes com.example.tests.BookPriced.v1 at {}: return it from a function with `#[publish]`, or remove it",
+            at("pub struct BookPriced {}"),
         ),
         format!(
             "no token in AUTH_TOKENS_FILE has the role staff, which PurchaseBookCommand at {} requires, so that nobody can call it: add a token with `token create`, correct the role, or write `role_without_token` beside it",
@@ -134,6 +138,11 @@ fn the_description_lists_the_findings_that_the_start_warns_about() {
             line("pub struct BookPricedEvent"),
         ),
         ("reactionLoop", "reaction:Recount", line("impl Recount")),
+        (
+            "unpublishedEvent",
+            "public-event:com.example.tests.BookPriced.v1",
+            line("pub struct BookPriced {}"),
+        ),
         (
             "unusedSettings",
             "settings:Prices",

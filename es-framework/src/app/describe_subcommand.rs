@@ -8,7 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::declarations::Declarations;
-use crate::{Error, Result, http::openapi};
+use crate::{
+    Error, Result,
+    http::{asyncapi, openapi},
+};
 
 /// The name of the subcommand.
 pub(super) const NAME: &str = "describe";
@@ -20,12 +23,14 @@ struct ApplicationDescription {
     model: ApplicationModel,
     /// The OpenAPI document.
     openapi: Value,
+    /// The AsyncAPI document.
+    asyncapi: Value,
 }
 
 /// Returns the subcommand for the application's command line.
 pub(super) fn clap_command() -> clap::Command {
     clap::Command::new(NAME).about(
-        "Prints the model, the OpenAPI document and the schemas of the events as JSON, with nothing running. `cargo es` makes pages, pictures and comparisons from it",
+        "Prints the model, the OpenAPI and AsyncAPI documents and the schemas of the events as JSON, with nothing running. `cargo es` makes pages, pictures and comparisons from it",
     )
 }
 
@@ -35,6 +40,7 @@ pub(super) fn run_describe_subcommand(declarations: &Declarations) -> Result<()>
     let description = ApplicationDescription {
         model: catalog.to_model(name, &catalog.findings(None)),
         openapi: openapi::document(name, catalog),
+        asyncapi: asyncapi::document(name, catalog),
     };
     let text = serde_json::to_string_pretty(&description)
         .map_err(|error| Error::because("the description cannot be written as JSON", error))?;

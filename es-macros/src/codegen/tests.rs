@@ -11,8 +11,8 @@ use quote::ToTokens as _;
 use syn::{Attribute, DeriveInput, Item};
 
 use super::{
-    command, event, evolve, handler, manifest::Manifest, projection, query, query_handler,
-    reaction, read_model, rejection, service, settings, state, upcast, value,
+    command, event, evolve, handler, manifest::Manifest, projection, public_event, publish, query,
+    query_handler, reaction, read_model, rejection, service, settings, state, upcast, value,
 };
 
 const MANIFEST: &str = r#"
@@ -169,6 +169,29 @@ fn a_reaction_expands_to_what_a_person_would_write() {
 }
 
 #[test]
+fn a_public_event_expands_to_what_a_person_would_write() {
+    compare("public_event", |item, manifest| {
+        derive(item, public_event::derive_public_event, manifest)
+    });
+}
+
+#[test]
+fn a_publication_expands_to_what_a_person_would_write() {
+    compare("publish", |item, manifest| {
+        let Item::Fn(function) = &item else {
+            panic!("a publication is a function");
+        };
+        let attr = function.attrs.iter();
+        let attr = attr.clone().find(|attr| attr.path().is_ident("publish"));
+        let arguments = match &attr.unwrap().meta {
+            syn::Meta::List(list) => list.tokens.clone(),
+            _ => TokenStream::new(),
+        };
+        publish::publish(arguments, self::function(item, "publish"), manifest)
+    });
+}
+
+#[test]
 fn a_query_handler_expands_to_what_a_person_would_write() {
     compare("query_handler", |item, manifest| {
         let Item::Fn(function) = &item else {
@@ -252,6 +275,8 @@ fn no_input_makes_a_macro_panic() {
             "value",
             "settings",
             "service",
+            "public_event",
+            "publish",
         ] {
             scope.spawn(|| expand_mutations(&folder(name)));
         }
@@ -277,7 +302,9 @@ fn expand_mutations(folder: &Path) {
             let _ = value::derive_value(mutation.clone(), &manifest);
             let _ = settings::derive_settings(mutation.clone(), &manifest);
             let _ = service::derive_service(mutation.clone(), &manifest);
-            let _ = upcast::upcast(TokenStream::new(), mutation, &manifest);
+            let _ = upcast::upcast(TokenStream::new(), mutation.clone(), &manifest);
+            let _ = public_event::derive_public_event(mutation.clone(), &manifest);
+            let _ = publish::publish(mutation.clone(), mutation, &manifest);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A copy of a book: its state and the events that change it.
 
 mod borrow;
+mod public_events;
 mod purchase;
 mod remove;
 mod return_book;
@@ -17,6 +18,9 @@ use crate::{
 pub use borrow::BookBorrowedEvent;
 #[cfg(test)]
 pub use borrow::{BorrowBookCommand, BorrowError};
+#[cfg(test)]
+pub use public_events::CopyPurchased;
+pub use public_events::{CopyOfBook, PrintedBook};
 pub use purchase::BookPurchasedEvent;
 pub use remove::BookRemovedEvent;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod of_reader;
 mod open;
 mod overdue;
+mod public_events;
 mod remind;
 
 use es_framework::prelude::*;

@@ -7,6 +7,7 @@ mod events;
 mod fetch_list;
 mod hold;
 mod lapse;
+mod public_events;
 mod queue;
 #[cfg(test)]
 mod random_readers;

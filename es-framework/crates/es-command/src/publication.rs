@@ -17,6 +17,19 @@ use crate::{
 };
 
 /// An event that other systems receive. `#[derive(PublicEvent)]` implements it.
+///
+/// ```
+/// use es_framework::prelude::*;
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// #[public_event(version = 2)]
+/// struct CopyAvailable {
+///     id: Uuid,
+/// }
+///
+/// assert_eq!(CopyAvailable::TYPE, "com.example.library.CopyAvailable.v2");
+/// ```
 pub trait PublicEvent: Serialize + JsonSchema + Send + Sync + 'static {
     /// The type, which ends with the version: `com.example.library.CopyAvailable.v1`.
     const TYPE: &'static str;
@@ -25,6 +38,14 @@ pub trait PublicEvent: Serialize + JsonSchema + Send + Sync + 'static {
 }
 
 /// The descriptor of a public event: its declaration as plain data.
+///
+/// ```
+/// use es_framework::{prelude::*, publication::PublicEventDescriptor};
+/// # #[derive(PublicEvent)]
+/// # struct CopyAvailable { id: Uuid }
+/// let available = PublicEventDescriptor::of::<CopyAvailable>();
+/// assert_eq!(available.event_type, "com.example.library.CopyAvailable.v1");
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PublicEventDescriptor {
     /// The type, which ends with the version.
@@ -48,6 +69,17 @@ impl PublicEventDescriptor {
 }
 
 /// A public event on its way, with its data as JSON.
+///
+/// ```
+/// use es_framework::{prelude::*, publication::OutgoingEvents};
+/// # #[derive(PublicEvent)]
+/// # struct CopyAvailable { id: Uuid }
+/// let mut events = OutgoingEvents::default();
+/// events.push(&CopyAvailable { id: Uuid::nil() })?;
+/// let data: Vec<_> = events.iter().map(|event| event.data.get()).collect();
+/// assert_eq!(data, [r#"{"id":"00000000-0000-0000-0000-000000000000"}"#]);
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct OutgoingEvent {
     /// The type.
@@ -57,6 +89,16 @@ pub struct OutgoingEvent {
 }
 
 /// The public events that follow from one stored event, in their order.
+///
+/// ```
+/// use es_framework::{prelude::*, publication::OutgoingEvents};
+/// # #[derive(PublicEvent)]
+/// # struct CopyAvailable { id: Uuid }
+/// let mut events = OutgoingEvents::default();
+/// events.push(&CopyAvailable { id: Uuid::nil() })?;
+/// assert_eq!(events.iter().count(), 1);
+/// # Ok::<_, es_framework::reaction::ReactionError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct OutgoingEvents(Vec<OutgoingEvent>);
 
@@ -80,6 +122,14 @@ impl OutgoingEvents {
 }
 
 /// A type that a publication may return: a public event, several as a tuple or a `Vec`, or an optional one as an `Option`.
+///
+/// ```
+/// use es_framework::{prelude::*, publication::IntoPublicEvents};
+/// # #[derive(PublicEvent)]
+/// # struct CopyAvailable { id: Uuid }
+/// let types = <(CopyAvailable, Vec<CopyAvailable>)>::public_events();
+/// assert_eq!(types.len(), 2); // what it may return, and not how many
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be published",
     label = "this is no public event",
@@ -150,14 +200,36 @@ tuples!(A, B, C);
 tuples!(A, B, C, D);
 
 /// The public events of a publication whose states are being rebuilt.
+///
+/// ```
+/// use es_framework::publication::{OutgoingEvents, PendingEvents, box_events};
+///
+/// let nothing: PendingEvents = box_events(async { Ok(OutgoingEvents::default()) });
+/// ```
 pub type PendingEvents = BoxFuture<'static, Result<OutgoingEvents, ReactionError>>;
 
 /// The function of a publication: it decodes the stored event, rebuilds the states that it takes, and calls the
 /// application's function.
+///
+/// ```
+/// use es_framework::publication::{OutgoingEvents, PublishFunction, box_events};
+///
+/// const NOTHING: PublishFunction =
+///     |_event, _context| Ok(box_events(async { Ok(OutgoingEvents::default()) }));
+/// ```
 pub type PublishFunction =
     fn(&EventView<'_>, &ReactionContext<'_>) -> Result<PendingEvents, ReactionError>;
 
 /// The descriptor of a publication: its declaration as plain data. `#[publish]` registers it.
+///
+/// ```
+/// use es_framework::publication::PublicationDescriptor;
+///
+/// /// Returns the types of the public events that may follow.
+/// fn types(publication: &PublicationDescriptor) -> Vec<&'static str> {
+///     (publication.public_events)().iter().map(|event| event.event_type).collect()
+/// }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct PublicationDescriptor {
     /// The name of the function, which is part of the ids of its public events. No two publications have one name.
@@ -198,6 +270,16 @@ impl PublicationDescriptor {
 
 /// Decodes an event for a publication. The replacement stands for each personal value that is in none of these members.
 ///
+/// ```
+/// use es_framework::{event::EventView, prelude::*, publication::decode_event, reaction::ReactionError};
+/// # #[derive(Event)]
+/// # struct ReaderRegisteredEvent { id: Uuid, #[personal(of = id, erased = "erased reader")] name: String }
+///
+/// fn name_of(event: &EventView<'_>) -> Result<String, ReactionError> {
+///     Ok(decode_event::<ReaderRegisteredEvent>(event, &["name"])?.name)
+/// }
+/// ```
+///
 /// # Errors
 /// The payload does not fit the event type.
 pub fn decode_event<E: Event>(event: &EventView<'_>, shown: &[&str]) -> Result<E, ReactionError> {
@@ -205,6 +287,14 @@ pub fn decode_event<E: Event>(event: &EventView<'_>, shown: &[&str]) -> Result<E
 }
 
 /// Returns the JSON name of a personal field.
+///
+/// ```
+/// use es_framework::{prelude::*, publication::personal_member};
+/// # #[derive(Event)]
+/// # struct ReaderRegisteredEvent { id: Uuid, #[personal(of = id)] first_name: Option<String> }
+///
+/// assert_eq!(personal_member::<ReaderRegisteredEvent>("first_name"), "firstName");
+/// ```
 ///
 /// # Panics
 /// The event has no personal field of this name, at compile time.
@@ -224,6 +314,16 @@ pub const fn personal_member<E: Event>(field: &str) -> &'static str {
 }
 
 /// Boxes the public events of a publication.
+///
+/// ```
+/// use es_framework::publication::{OutgoingEvents, box_events};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let published = box_events(async { Ok(OutgoingEvents::default()) }).await;
+/// assert_eq!(published.unwrap().iter().count(), 0);
+/// # }
+/// ```
 pub fn box_events(
     events: impl Future<Output = Result<OutgoingEvents, ReactionError>> + Send + 'static,
 ) -> PendingEvents {
@@ -231,6 +331,13 @@ pub fn box_events(
 }
 
 /// The sorted and checked publications of an application.
+///
+/// ```
+/// use es_framework::publication::Publications;
+///
+/// assert_eq!(Publications::new([])?.iter().count(), 0);
+/// # Ok::<_, es_framework::event::DuplicateDeclaration>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Publications(Vec<PublicationDescriptor>);
 

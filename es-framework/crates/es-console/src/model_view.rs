@@ -133,7 +133,7 @@ fn occurrences(node: &ModelNode) -> Option<(String, &'static str)> {
         )),
         NodeKind::ReadModel => Some((format!("/console/rows/{}", node.name), "the rows")),
         NodeKind::Reaction => Some(("/console/reactions".to_owned(), "the status")),
-        NodeKind::Command | NodeKind::State | NodeKind::Query => None,
+        NodeKind::Command | NodeKind::State | NodeKind::Query | NodeKind::PublicEvent => None,
     }
 }
 

@@ -27,6 +27,8 @@ pub enum NamedKind {
     Reaction,
     /// Publications, by the names of their functions.
     Publication,
+    /// Public events, by their types.
+    PublicEvent,
 }
 
 /// The error for two declarations with one name or path.
@@ -87,6 +89,10 @@ impl fmt::Display for DuplicateDeclaration {
             NamedKind::Publication => write!(
                 f,
                 "two publications are named {name}: at {first} and at {second}: rename one of them, because the name is part of the ids of public events"
+            ),
+            NamedKind::PublicEvent => write!(
+                f,
+                "two public events have the type {name}: at {first} and at {second}: rename one of them, or give it a name of its own with #[public_event(name = \"…\")]"
             ),
         }
     }

@@ -48,7 +48,7 @@ pub trait Event: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// subject.
     const SUBJECT: Option<&'static str> = None;
 
-    /// True if no state, read model or reaction has to consume the event.
+    /// True if no state, read model, reaction or publication has to consume the event.
     const INFORMATIONAL: bool = false;
 
     /// The fields that contain personal values, or whose types may contain some, each with its JSON name.
@@ -100,7 +100,7 @@ pub struct EventDescriptor {
     pub declaration: Declaration,
     /// The template of the event's subject. Without it, the event belongs to its command's subject.
     pub subject: Option<&'static str>,
-    /// True if no state, read model or reaction has to consume the event.
+    /// True if no state, read model, reaction or publication has to consume the event.
     pub informational: bool,
     /// The rules about unique values.
     pub unique: UniqueRules,

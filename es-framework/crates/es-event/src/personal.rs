@@ -1,14 +1,16 @@
 //! Personal data in the JSON of an event: the marks around declared members, and the sealed objects that are stored.
 
+mod replaced_values;
+
 use std::{cell::Cell, collections::HashMap, mem, ops::Range};
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize, Serializer, de::IgnoredAny, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
-use crate::{
-    Event, InvalidSubjectValue, RecordedEvent, Subject, SubjectTemplatePart, json_numbers,
-};
+use crate::{InvalidSubjectValue, RecordedEvent, Subject, SubjectTemplatePart};
+
+pub(crate) use replaced_values::replace_values;
 
 /// The only member of an object that stands for a declared value while its event is marked.
 pub const MARK: &str = "$personal";
@@ -104,27 +106,6 @@ pub fn serialize<T: Serialize, S: Serializer>(
 pub(crate) fn to_marked_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     let _marking = MarkingScope::begin(true);
     serde_json::to_string(value)
-}
-
-/// Returns the event with the replacement of each personal value that is in none of the members `shown`.
-pub(crate) fn replace_values<E: Event>(event: E, shown: &[&str]) -> serde_json::Result<E> {
-    if E::PERSONAL.is_empty() {
-        return Ok(event);
-    }
-    let json = to_marked_json(&event)?;
-    let marked = find_marked::<PersonalValue<IgnoredAny, &RawValue>>(&json, MARK)?;
-    let mut parts = Vec::with_capacity(marked.len());
-    for object in marked {
-        let member = object.path.split('/').nth(1).unwrap_or_default();
-        let PersonalValue { erased, value, .. } = object.body?;
-        let kept = if shown.contains(&member) {
-            value
-        } else {
-            erased
-        };
-        parts.push((object.span, kept.get().to_owned()));
-    }
-    json_numbers::read_json(&splice(&json, parts))
 }
 
 /// An object with a single member of the name that was searched for.

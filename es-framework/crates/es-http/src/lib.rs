@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod actuator_paths;
+pub mod asyncapi;
 #[doc(hidden)]
 pub mod auth;
 mod caller_shares;

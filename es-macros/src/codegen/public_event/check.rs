@@ -60,7 +60,7 @@ pub(super) fn check_public_event(
         name: attr.name.as_ref(),
     };
     let event_type = keys.build_type(&item.ident, &suffix, manifest, errors);
-    fields.map(drop)?;
+    fields?;
     Some(CheckedPublicEvent {
         ident: item.ident.clone(),
         event_type: event_type?,

@@ -34,9 +34,12 @@ pub(super) fn expand_publication(
     let public_events = quote_spanned! {output.span()=>
         <#output as #there::publication::IntoPublicEvents>::public_events
     };
-    let mut registration = quote! {
-        #framework::__private::inventory::submit! {
-            #module::PublicationDescriptor {
+    quote! {
+        #function
+
+        #(#forwarded)*
+        const _: () = {
+            const PUBLICATION: #module::PublicationDescriptor = #module::PublicationDescriptor {
                 name: #name,
                 event: <#event as #framework::event::Event>::TYPE,
                 publish: #publish,
@@ -44,17 +47,9 @@ pub(super) fn expand_publication(
                 public_events: #public_events,
                 personal: &#personal,
                 declaration: #declaration,
-            }
-        }
-    };
-    if !forwarded.is_empty() {
-        // A macro call cannot have lint attributes, so a constant surrounds it.
-        registration = quote!(#(#forwarded)* const _: () = { #registration };);
-    }
-    quote! {
-        #function
-
-        #registration
+            };
+            #framework::__private::inventory::submit! { PUBLICATION }
+        };
     }
 }
 

@@ -2,7 +2,7 @@
 
 use es_command::{
     command::{CommandDescriptor, ParameterOrigin, ServiceType, Services},
-    publication::Publications,
+    publication::{PublicEventDescriptor, Publications},
     reaction::{ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
 };
@@ -48,6 +48,7 @@ pub struct Catalog {
     pub(crate) queries: Vec<QueryRoute>,
     pub(crate) reactions: Reactions,
     pub(crate) publications: Publications,
+    pub(crate) public_events: Vec<PublicEventDescriptor>,
     pub(crate) settings: Vec<SettingsDescriptor>,
     pub(crate) connections: Connections,
     pub(crate) subjects: EventSubjects,
@@ -100,6 +101,12 @@ impl Catalog {
     #[must_use]
     pub const fn publications(&self) -> &Publications {
         &self.publications
+    }
+
+    /// Returns the public events, sorted by type.
+    #[must_use]
+    pub fn public_events(&self) -> &[PublicEventDescriptor] {
+        &self.public_events
     }
 
     /// Returns the reactions, sorted by name.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use es_command::{
     command::{CommandDescriptor, Handle, RejectionDescriptor},
-    publication::{PublicationDescriptor, Publications},
+    publication::{PublicEventDescriptor, PublicationDescriptor, Publications},
     reaction::{React, ReactionDescriptor, Reactions},
     settings::SettingsDescriptor,
 };
@@ -51,6 +51,7 @@ pub struct CatalogBuilder {
     queries: Vec<QueryDescriptor>,
     reactions: Vec<ReactionDescriptor>,
     publications: Vec<PublicationDescriptor>,
+    public_events: Vec<PublicEventDescriptor>,
     settings: Vec<SettingsDescriptor>,
 }
 
@@ -77,6 +78,8 @@ impl CatalogBuilder {
         self.reactions.extend(reactions);
         let publications = inventory::iter::<PublicationDescriptor>();
         self.publications.extend(publications);
+        let public_events = inventory::iter::<PublicEventDescriptor>();
+        self.public_events.extend(public_events);
         self.settings
             .extend(inventory::iter::<SettingsDescriptor>());
         self
@@ -138,6 +141,19 @@ impl CatalogBuilder {
         self
     }
 
+    /// Adds publications and their public events by their descriptors.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn publications(
+        mut self,
+        publications: impl IntoIterator<Item = PublicationDescriptor>,
+        public_events: impl IntoIterator<Item = PublicEventDescriptor>,
+    ) -> Self {
+        self.publications.extend(publications);
+        self.public_events.extend(public_events);
+        self
+    }
+
     /// Mounts a package: the catalog has only the declarations of mounted packages.
     #[must_use]
     pub fn mount(mut self, package: impl Into<String>) -> Self {
@@ -174,8 +190,13 @@ impl CatalogBuilder {
             .map(|one| (one.path.as_str(), "", one.declaration));
         check_unique(NamedKind::Query, paths)?;
         let reactions = Reactions::new(self.reactions)?;
+        let publications = Publications::new(self.publications)?;
+        let name = |event: &PublicEventDescriptor| (event.event_type, event.declaration);
+        let public_events = sort_by_unique_name(NamedKind::PublicEvent, self.public_events, name)?;
+        let connections = Connections::between(&commands, &upcasters, &models, &routes, &reactions)
+            .with_publications(&publications);
         let catalog = Catalog {
-            connections: Connections::between(&commands, &upcasters, &models, &routes, &reactions),
+            connections,
             subjects: EventSubjects::new(&commands, &events, &upcasters),
             commands,
             events,
@@ -183,7 +204,8 @@ impl CatalogBuilder {
             models,
             queries: routes,
             reactions,
-            publications: Publications::new(self.publications)?,
+            publications,
+            public_events,
             settings: sort_declarations(self.settings, |one| (one.declaration, one.service.name)),
         };
         match find_contradiction(&catalog) {
@@ -222,6 +244,7 @@ impl CatalogBuilder {
         self.queries.retain(|one| is_served(one.declaration));
         self.reactions.retain(|one| is_served(one.declaration));
         self.publications.retain(|one| is_served(one.declaration));
+        self.public_events.retain(|one| is_served(one.declaration));
         self.settings.retain(|one| is_served(one.declaration));
         Ok(())
     }

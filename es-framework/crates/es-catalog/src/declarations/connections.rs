@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::model::EdgeKind;
 use es_command::{
-    command::CommandDescriptor,
+    command::{CommandDescriptor, Parameter},
+    publication::Publications,
     reaction::{ReactionTiming, Reactions},
 };
 use es_event::{Declaration, Upcasters};
@@ -13,7 +14,7 @@ use es_read::{
     query::{QueryRoute, QueryRouteTarget},
 };
 
-use super::state_parameter::{states_of, states_of_step};
+use super::state_parameter::{states_of, states_of_parameters};
 
 /// A declaration at one end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,7 @@ pub(crate) enum CatalogEntry {
     Query(usize),
     /// The step with this index of the reaction with this name.
     Step(&'static str, usize),
+    PublicEvent(&'static str),
 }
 
 /// A connection from one declaration to the one that follows.
@@ -114,16 +116,33 @@ impl Connections {
                 if let ReactionTiming::Deadline(deadline) = step.when {
                     self.connect_events(deadline.unless, EdgeKind::Cancels, entry);
                 }
-                for (state, _) in states_of_step(step) {
-                    let state_entry = CatalogEntry::State(state.name, state.declaration);
-                    self.connect_events(state.events, EdgeKind::Evolves, state_entry);
-                    self.connect(state_entry, EdgeKind::Decides, entry);
-                }
+                self.connect_states(step.parameters, entry);
                 for command in (step.commands)() {
                     self.connect_events_of_command(&command);
                     self.connect(entry, EdgeKind::Sends, CatalogEntry::command(&command));
                 }
             }
+        }
+    }
+
+    /// Connects stored events to the public events that follow from them.
+    pub(crate) fn with_publications(mut self, publications: &Publications) -> Self {
+        for publication in publications.iter() {
+            for public_event in (publication.public_events)() {
+                let entry = CatalogEntry::PublicEvent(public_event.event_type);
+                self.connect_events(&[publication.event], EdgeKind::Publishes, entry);
+                self.connect_states(publication.parameters, entry);
+            }
+        }
+        self
+    }
+
+    /// Connects the states among parameters to the function that decides on them.
+    fn connect_states(&mut self, parameters: &[Parameter], decides: CatalogEntry) {
+        for (state, _) in states_of_parameters(parameters) {
+            let entry = CatalogEntry::State(state.name, state.declaration);
+            self.connect_events(state.events, EdgeKind::Evolves, entry);
+            self.connect(entry, EdgeKind::Decides, decides);
         }
     }
 

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{EdgeKind, FindingKind};
 use es_command::{
-    command::CommandDescriptor, reaction::ReactionDescriptor, settings::SettingsDescriptor,
+    command::CommandDescriptor,
+    publication::{PublicEventDescriptor, PublicationDescriptor},
+    reaction::ReactionDescriptor,
+    settings::SettingsDescriptor,
 };
 use es_event::{Declaration, EventDescriptor, subject_template::shape};
 
@@ -25,6 +28,8 @@ impl Catalog {
         findings.extend(self.ignored_events());
         findings.extend(self.reaction_loops());
         findings.extend(self.unused_settings());
+        findings.extend(self.unpublished_events());
+        findings.extend(self.publications_of_unserved_events());
         if let Some(roles) = roles {
             findings.extend(self.unknown_roles(roles));
         }
@@ -46,7 +51,7 @@ impl Catalog {
             let (name, place) = (event.event_type, event.declaration);
             Finding::new(kind, entry, (name, place), |at| {
                 format!(
-                    "no state, read model or reaction consumes {name}{}: consume it, or write `#[event(informational)]` if it is recorded for others only",
+                    "no state, read model, reaction or publication consumes {name}{}: consume it, or write `#[event(informational)]` if it is recorded for others only",
                     at(" at ", place)
                 )
             })
@@ -142,6 +147,48 @@ impl Catalog {
             })
         };
         unused.map(finding).collect()
+    }
+
+    /// Returns the public events that no publication publishes.
+    fn unpublished_events(&self) -> Vec<Finding> {
+        let is_published = |event: &PublicEventDescriptor| {
+            let entry = CatalogEntry::PublicEvent(event.event_type);
+            self.connections.iter().any(|one| one.to == entry)
+        };
+        let events = self.public_events.iter();
+        let unpublished = events.filter(|event| !is_published(event));
+        let finding = |event: &PublicEventDescriptor| {
+            let (name, place) = (event.event_type, event.declaration);
+            let entry = Some(CatalogEntry::PublicEvent(name));
+            Finding::new(FindingKind::UnpublishedEvent, entry, (name, place), |at| {
+                format!(
+                    "no publication publishes {name}{}: return it from a function with `#[publish]`, or remove it",
+                    at(" at ", place)
+                )
+            })
+        };
+        unpublished.map(finding).collect()
+    }
+
+    /// Returns the publications whose event the application does not serve.
+    fn publications_of_unserved_events(&self) -> Vec<Finding> {
+        let publications = self.publications.iter();
+        let unserved = publications.filter(|one| self.find_event(one.event).is_none());
+        let finding = |one: &PublicationDescriptor| {
+            let (name, place) = (one.name, one.declaration);
+            let mut events = (one.public_events)().into_iter();
+            let entry = events
+                .next()
+                .map(|event| CatalogEntry::PublicEvent(event.event_type));
+            Finding::new(FindingKind::UnservedEvent, entry, (name, place), |at| {
+                format!(
+                    "the publication {name}{} follows from {}, which the application does not serve: mount the package of the event with App::mount(\"…\"), or register it with App::register_event",
+                    at(" at ", place),
+                    one.event
+                )
+            })
+        };
+        unserved.map(finding).collect()
     }
 
     /// Returns the roles that a command or a query requires and that nobody can have, each once.

@@ -7,6 +7,7 @@ use crate::model::{
 };
 use es_command::{
     command::CommandDescriptor,
+    publication::{PublicEventDescriptor, PublicationDescriptor},
     reaction::{ReactionStep, ReactionTiming, Schedule},
     state::StateDescriptor,
 };
@@ -21,7 +22,7 @@ use super::{
     finding::Finding,
     json_schema,
     source_path::path_from_package,
-    state_parameter::{StateParameter, states_of_step},
+    state_parameter::{StateParameter, states_of_parameters},
     subject_lanes::{LaneVotes, SubjectLanes},
     unique_rules::describe_rules,
 };
@@ -73,8 +74,12 @@ impl ModelBuilder<'_> {
             self.add_state(&state, Some(subject));
         }
         let steps = catalog.reactions.iter().flat_map(|reaction| reaction.steps);
-        for (state, subject) in steps.flat_map(states_of_step) {
-            self.add_state(&state, subject);
+        let by_steps = steps.map(|step| step.parameters);
+        let by_publications = catalog.publications.iter().map(|one| one.parameters);
+        for parameters in by_steps.chain(by_publications) {
+            for (state, subject) in states_of_parameters(parameters) {
+                self.add_state(&state, subject);
+            }
         }
         for table in catalog.models.iter() {
             let model = table.model;
@@ -98,6 +103,23 @@ impl ModelBuilder<'_> {
             node.rules = reaction.steps.iter().filter_map(rule_of_schedule).collect();
             self.push(steps, node);
         }
+        for event in &catalog.public_events {
+            self.add_public_event(event);
+        }
+    }
+
+    fn add_public_event(&mut self, event: &PublicEventDescriptor) {
+        let entry = CatalogEntry::PublicEvent(event.event_type);
+        let mut node = self.node(NodeKind::PublicEvent, event.event_type, event.declaration);
+        node.subject = self.lane_before([entry], EdgeKind::Publishes);
+        describe(&mut node, json_schema::of_response(event.schema));
+        let publishes = |one: &&PublicationDescriptor| {
+            let mut events = (one.public_events)().into_iter();
+            events.any(|published| published.event_type == event.event_type)
+        };
+        let publications = self.catalog.publications.iter().filter(publishes);
+        node.rules = publications.map(rule_of_publication).collect();
+        self.push([entry], node);
     }
 
     fn add_command(&mut self, command: &CommandDescriptor) {
@@ -276,6 +298,26 @@ fn rule_of_schedule(step: &ReactionStep) -> Option<ModelRule> {
         label: format!("{cron} {zone}"),
         sentence: schedule.describe(step.name),
     })
+}
+
+/// Describes a publication of a public event.
+fn rule_of_publication(publication: &PublicationDescriptor) -> ModelRule {
+    let PublicationDescriptor {
+        name,
+        event,
+        personal,
+        ..
+    } = publication;
+    let seen = match personal {
+        [] => "no personal value".to_owned(),
+        members => format!("the personal values of {}", members.join(", ")),
+    };
+    ModelRule {
+        label: format!("publication {name}"),
+        sentence: format!(
+            "The publication {name} publishes it after {event}, of which it sees {seen}."
+        ),
+    }
 }
 
 fn node_id(kind: &str, name: &str) -> String {

@@ -1,8 +1,7 @@
-//! The states that handlers and reactions take.
+//! The states that handlers, reactions and publications take.
 
 use es_command::{
     command::{CommandDescriptor, Parameter, ParameterOrigin},
-    reaction::ReactionStep,
     state::StateDescriptor,
 };
 
@@ -40,14 +39,17 @@ pub(crate) fn states_of(
     })
 }
 
-/// Returns the states that a step of a reaction takes, with the templates of their subjects. A state without a template
+/// Returns the states among parameters, with the templates of their subjects. A state without a template
 /// is that of the event's own subject.
-pub(crate) fn states_of_step(
-    step: &ReactionStep,
+pub(crate) fn states_of_parameters(
+    parameters: &[Parameter],
 ) -> impl Iterator<Item = (StateDescriptor, Option<&'static str>)> {
-    let parameters = step.parameters.iter();
-    parameters.filter_map(|parameter| match parameter.origin {
-        ParameterOrigin::State(state) => Some((state, parameter.subject)),
-        ParameterOrigin::Service(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => None,
-    })
+    parameters
+        .iter()
+        .filter_map(|parameter| match parameter.origin {
+            ParameterOrigin::State(state) => Some((state, parameter.subject)),
+            ParameterOrigin::Service(_) | ParameterOrigin::Metadata | ParameterOrigin::Caller => {
+                None
+            }
+        })
 }

@@ -1,5 +1,7 @@
 //! The subjects of events, contradictions, and loops of reactions.
 
+mod publications;
+
 use crate::model::FindingKind;
 use es_command::command::Services;
 use es_framework::prelude::*;

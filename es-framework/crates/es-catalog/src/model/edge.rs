@@ -36,6 +36,8 @@ pub enum EdgeKind {
     Sends,
     /// An event of an earlier version is read as an event of today.
     Upcasts,
+    /// A publication publishes a public event after a stored event.
+    Publishes,
 }
 
 impl EdgeKind {
@@ -52,6 +54,7 @@ impl EdgeKind {
             Self::Cancels => "cancels",
             Self::Sends => "sends",
             Self::Upcasts => "is read as",
+            Self::Publishes => "is published as",
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct ModelFinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FindingKind {
-    /// No state, read model or reaction consumes the event.
+    /// No state, read model, reaction or publication consumes the event.
     UnconsumedEvent,
     /// The command has no route and no reaction sends it, or no caller can have its role.
     UnreachableCommand,
@@ -43,6 +43,10 @@ pub enum FindingKind {
     UnusedSettings,
     /// No token has the role that the command or query requires.
     UnknownRole,
+    /// No publication publishes the public event.
+    UnpublishedEvent,
+    /// The application does not serve the stored event of the publication.
+    UnservedEvent,
 }
 
 impl FindingKind {
@@ -56,6 +60,8 @@ impl FindingKind {
             Self::ReactionLoop => "this can start itself for ever",
             Self::UnusedSettings => "nothing takes these",
             Self::UnknownRole => "no token has the role",
+            Self::UnpublishedEvent => "nothing publishes this",
+            Self::UnservedEvent => "its event is not served",
         }
     }
 }

@@ -16,6 +16,7 @@ const CLASSES: &str = "\
     classDef readModel fill:#3f9a52,stroke:#27692f,color:#ffffff
     classDef query fill:#e8f2ea,stroke:#3f9a52,color:#14301a
     classDef reaction fill:#7c4dbd,stroke:#542f88,color:#ffffff
+    classDef publicEvent fill:#fff3e0,stroke:#a86208,color:#1f1300
     classDef finding stroke:#d1242f,stroke-width:3px,stroke-dasharray:5 4
 ";
 
@@ -46,7 +47,7 @@ impl ApplicationModel {
             let arrow = match edge.kind {
                 EdgeKind::Decides => "-. decides .->".to_owned(),
                 EdgeKind::Cancels => "-. cancels .-x".to_owned(),
-                EdgeKind::Starts | EdgeKind::Sends | EdgeKind::Upcasts => {
+                EdgeKind::Starts | EdgeKind::Sends | EdgeKind::Upcasts | EdgeKind::Publishes => {
                     format!("-- {} -->", edge.kind.verb())
                 }
                 EdgeKind::Records | EdgeKind::Evolves | EdgeKind::Projects | EdgeKind::Answers => {
@@ -87,6 +88,7 @@ impl ApplicationModel {
 const fn class(kind: NodeKind) -> &'static str {
     match kind {
         NodeKind::ReadModel => "readModel",
+        NodeKind::PublicEvent => "publicEvent",
         other => other.id(),
     }
 }

@@ -23,8 +23,8 @@ pub struct ModelNode {
     pub route: Option<String>,
     /// The roles of which a caller needs one for the route.
     pub roles: Vec<String>,
-    /// The rules about what belongs to the caller, about what the caller sees, about unique values, and the
-    /// schedules of a reaction.
+    /// The rules about what belongs to the caller, about what the caller sees, about unique values, the
+    /// schedules of a reaction, and the publications of a public event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ModelRule>,
     /// True for an event that is recorded for readers outside of the application.
@@ -65,6 +65,8 @@ pub enum NodeKind {
     Query,
     /// A reaction.
     Reaction,
+    /// A public event, which other systems receive.
+    PublicEvent,
 }
 
 impl ModelNode {
@@ -77,7 +79,7 @@ impl ModelNode {
     /// Returns the name without the package of an event type, such as `BookBorrowedEvent`.
     #[must_use]
     pub fn short_name(&self) -> &str {
-        if self.kind != NodeKind::Event {
+        if !matches!(self.kind, NodeKind::Event | NodeKind::PublicEvent) {
             return &self.name;
         }
         let is_name = |part: &&str| part.starts_with(char::is_uppercase);
@@ -99,6 +101,7 @@ impl NodeKind {
             Self::ReadModel => "read-model",
             Self::Query => "query",
             Self::Reaction => "reaction",
+            Self::PublicEvent => "public-event",
         }
     }
 
@@ -112,6 +115,7 @@ impl NodeKind {
             Self::ReadModel => "Read model",
             Self::Query => "Query",
             Self::Reaction => "Reaction",
+            Self::PublicEvent => "Public event",
         }
     }
 }

@@ -57,6 +57,7 @@ impl BoxText {
             NodeKind::State => add(BoxLineKind::Remark, "state"),
             NodeKind::ReadModel => add(BoxLineKind::Remark, "read model"),
             NodeKind::Reaction => add(BoxLineKind::Remark, "reaction"),
+            NodeKind::PublicEvent => add(BoxLineKind::Remark, "public event"),
             NodeKind::Command if node.route.is_none() => add(BoxLineKind::Remark, "internal"),
             NodeKind::Command | NodeKind::Event | NodeKind::Query => {}
         }

@@ -1,5 +1,5 @@
 //! The columns of nodes. The steps of the flow (command, event, reaction) come first, in the order in which
-//! they can happen; then what follows from all events: states and read models; then queries.
+//! they can happen; then what follows from all events: states, read models and public events; then queries.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::{
 #[derive(Debug)]
 pub(crate) struct ColumnPlan {
     columns: BTreeMap<String, usize>,
-    /// The column of states and read models.
+    /// The column of states, read models and public events.
     views: usize,
 }
 
@@ -26,7 +26,10 @@ impl ColumnPlan {
             let column = match node.kind {
                 _ if is_earlier_version(node, model) => continue,
                 NodeKind::Query => views + 1,
-                NodeKind::State | NodeKind::ReadModel | NodeKind::Reaction => views,
+                NodeKind::State
+                | NodeKind::ReadModel
+                | NodeKind::Reaction
+                | NodeKind::PublicEvent => views,
                 NodeKind::Command | NodeKind::Event => continue,
             };
             columns.entry(node.id.clone()).or_insert(column);
@@ -39,7 +42,7 @@ impl ColumnPlan {
         self.columns.get(id).copied()
     }
 
-    /// Returns the column of states and read models. The columns before belong to the flow.
+    /// Returns the column of states, read models and public events. The columns before belong to the flow.
     pub(crate) const fn views(&self) -> usize {
         self.views
     }

@@ -81,13 +81,14 @@ impl ApplicationModel {
             nodes.filter(|node| node.kind.noun() == noun).count()
         };
         format!(
-            "{} commands, {} events, {} states, {} read models, {} queries and {} reactions on {} subjects",
+            "{} commands, {} events, {} states, {} read models, {} queries, {} reactions and {} public events on {} subjects",
             count("Command"),
             count("Event"),
             count("State"),
             count("Read model"),
             count("Query"),
             count("Reaction"),
+            count("Public event"),
             self.subjects.len(),
         )
     }
@@ -179,7 +180,7 @@ const MARKERS: &str = "<defs>\n\
 
 fn marker(class: &str) -> &'static str {
     match class {
-        "records" => "arrow-event",
+        "records" | "publishes" => "arrow-event",
         "starts" | "cancels" | "sends" => "arrow-reaction",
         _ => "arrow-view",
     }

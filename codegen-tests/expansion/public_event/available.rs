@@ -1,0 +1,5 @@
+/// A copy can be borrowed again.
+#[derive(PublicEvent)]
+pub struct CopyAvailable {
+    pub id: Uuid,
+}

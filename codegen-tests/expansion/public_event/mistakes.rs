@@ -1,0 +1,3 @@
+#[derive(PublicEvent)]
+#[public_event(version = 0)]
+struct CopyAvailable(Uuid);

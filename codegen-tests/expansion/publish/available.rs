@@ -1,0 +1,4 @@
+#[publish]
+fn copy_available(event: &BookReturnedEvent) -> CopyAvailable {
+    CopyAvailable { id: event.id }
+}

@@ -1,0 +1,2 @@
+#[publish(personal)]
+async fn copy_available(event: &BookReturnedEvent, clock: &Clock) {}
