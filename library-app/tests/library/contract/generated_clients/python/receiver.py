@@ -9,6 +9,7 @@ from standardwebhooks import Webhook
 
 import helper
 from helper import InvalidSignatureError, ReceivedEvents, verify_webhook
+from receive import receive
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NEXT_SECRET = "whsec_" + base64.b64encode(b"the secret after a rotation").decode()
@@ -111,6 +112,15 @@ def check_repetitions() -> None:
     assert events[1] | {"source": "https://other.test"} not in received, "an id belongs to its source"
 
 
+def check_page() -> None:
+    """The function that the page about public events shows."""
+    body, headers = delivery()
+    handled: list[dict] = []
+    answers = [receive(sent, headers, [SECRET], handled.append) for sent in (body, body, body + b" ")]
+    assert answers == [204, 204, 401] and handled == [EVENT], (answers, handled)
+
+
 check_vector()
 check_judge()
 check_repetitions()
+check_page()

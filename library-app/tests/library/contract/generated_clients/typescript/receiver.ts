@@ -1,7 +1,8 @@
 // The receiver's side of the helper: the vector of the specification, and the published library as a judge.
 
 import { Webhook } from "standardwebhooks";
-import { InvalidSignatureError, ReceivedEvents, verifyWebhook } from "./helper.js";
+import { InvalidSignatureError, type PublicEvent, ReceivedEvents, verifyWebhook } from "./helper.js";
+import { receive } from "./receive.js";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const nextSecret = `whsec_${btoa("the secret after a rotation")}`;
@@ -119,3 +120,15 @@ for (const one of await verifyWebhook(batch.body, batch.headers, [secret])) {
 check(!received.has(events[0]!), "the memory is bounded");
 check(received.has(events[1]!) && received.has(events[2]!), "the last events are known");
 check(!received.has({ ...events[1]!, source: "https://other.test" }), "an id belongs to its source");
+
+/** The function that the page about public events shows. */
+const handled: PublicEvent[] = [];
+const sent = delivery();
+const answers: number[] = [];
+for (const body of [sent.body, sent.body, `${sent.body} `]) {
+  const headers = sent.headers as Record<string, string>;
+  const request = new Request("http://receiver.test", { method: "POST", body, headers });
+  answers.push((await receive(request, [secret], async (event) => void handled.push(event))).status);
+}
+check(String(answers) === "204,204,401", "the function of the page answers as it should");
+check(JSON.stringify(handled) === JSON.stringify([event]), "the function of the page handles an event once");
