@@ -3,13 +3,17 @@
 
 use std::{path::Path, time::Duration};
 
+use futures_util::StreamExt as _;
 use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{simulated_store::StoreConnection, wallet_reactions};
 use crate::{
     event::{EventCandidate, EventId, RecordedEvent, Subject},
-    store::{Order, Precondition, ReadOptions, event_with_id, memory::MemoryStore},
+    store::{
+        EventLog as _, Order, Precondition, ReadOptions, StoreError, event_with_id,
+        memory::MemoryStore,
+    },
     subscribe::state::{StateDatabase, StateError, SubscriberPosition, TaskChange},
 };
 
@@ -41,6 +45,8 @@ pub(super) enum Defect {
     IgnoreClaims,
     /// The store loses the claims of an append, and records its other events.
     LoseClaims,
+    /// Reactions read events that are not flushed, as if they were recorded.
+    ReadUnflushed,
     /// The key store leaves the keys of erased persons on its disk.
     KeepErasedKeys,
 }
@@ -120,8 +126,52 @@ impl StoreConnection {
         }
     }
 
+    /// Returns the events that a read finds in the log.
+    pub(super) async fn read_log(
+        &self,
+        subject: Subject,
+        options: ReadOptions,
+    ) -> Vec<Result<RecordedEvent, StoreError>> {
+        let hides = |event: &RecordedEvent| self.hides_event(event);
+        let events = self.server.log.read(subject.clone(), options.clone());
+        let events = events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
+        let mut events: Vec<_> = events.collect().await;
+        if self.has(Defect::ReadUnflushed) && self.reactions_of.is_some() {
+            events.extend(self.read_unflushed(subject, options).await);
+        }
+        events
+    }
+
+    /// Returns the events of the appends that wait for the flush, with the ids that they would have.
+    async fn read_unflushed(
+        &self,
+        subject: Subject,
+        options: ReadOptions,
+    ) -> Vec<Result<RecordedEvent, StoreError>> {
+        let unflushed = self.server.unflushed_candidates();
+        let durable = self.server.event_count();
+        // The events before them are of no interest, but they have ids.
+        let before = unflushed.first().into_iter();
+        let mut ahead = Vec::new();
+        for candidate in before
+            .cycle()
+            .take(usize::try_from(durable).unwrap_or_default())
+        {
+            ahead.push(candidate.clone());
+        }
+        ahead.extend(unflushed);
+        let log = MemoryStore::new();
+        if log.append(ahead, Vec::new()).await.is_err() {
+            return Vec::new();
+        }
+        let events = log.read(subject, options);
+        let is_ahead = |event: &RecordedEvent| event.id.get() >= durable;
+        let events = events.filter(|event| std::future::ready(event.as_ref().is_ok_and(is_ahead)));
+        events.collect().await
+    }
+
     /// Returns true if the store never delivers the event.
-    pub(super) fn hides_event(&self, event: &RecordedEvent) -> bool {
+    fn hides_event(&self, event: &RecordedEvent) -> bool {
         let name = event.event_type.as_str();
         self.has(Defect::MissErasures) && name.ends_with(".PersonalDataErasedEvent")
     }

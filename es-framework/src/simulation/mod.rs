@@ -8,6 +8,7 @@ mod environment;
 mod fault_injector;
 mod fault_profile;
 mod invariants;
+mod news_receiver;
 mod operation;
 mod owner_domain;
 mod printer_connection;

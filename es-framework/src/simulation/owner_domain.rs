@@ -33,10 +33,10 @@ pub(super) struct NameOwnerCommand {
 
 #[derive(Event)]
 pub(super) struct OwnerNamedEvent {
-    operation: u32,
+    pub(super) operation: u32,
     id: Uuid,
     #[personal(of = id, erased = ERASED_NAME.to_owned())]
-    name: String,
+    pub(super) name: String,
 }
 
 /// The reply repeats the name, so that idempotency records contain it.

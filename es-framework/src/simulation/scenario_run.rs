@@ -12,6 +12,7 @@ use super::{
     environment::{SimulationEnvironment, lock},
     fault_injector::{inject_faults, start_instance},
     invariants::{RunRecord, find_plain_row, find_violations},
+    news_receiver::NewsReceiver,
     owner_domain::{OwnerNamedEvent, OwnerRow},
     simulated_client::{SeenResults, SimulatedClient},
     simulated_instance::SimulatedInstance,
@@ -59,11 +60,13 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     let flushing = tokio::spawn(Arc::clone(&server).flush_appends());
     let keys = Arc::new(SimulatedKeyStore::new(Arc::clone(&environment)));
     let printed = Arc::default();
+    let receiver = Arc::new(NewsReceiver::new(Arc::clone(&server)));
     let state = StateDatabase::in_memory();
     let instances = ["a", "b"].map(|name| {
         let (environment, server) = (Arc::clone(&environment), Arc::clone(&server));
         let (keys, printed) = (Arc::clone(&keys), Arc::clone(&printed));
-        SimulatedInstance::new(name, environment, server, keys, printed, state.clone())
+        let (receiver, state) = (Arc::clone(&receiver), state.clone());
+        SimulatedInstance::new(name, environment, server, keys, printed, receiver, state)
     });
     let instances: Arc<[SimulatedInstance]> = Arc::new(instances);
     let history = Arc::new(SeenResults::default());
@@ -109,6 +112,7 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
         owners,
         erased: keys.erased_persons(),
         printed: lock(&printed).clone(),
+        arrived: receiver.arrived(),
         kills: kills
             .flat_map(|instance| lock(&instance.kills).clone())
             .collect(),

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::{
     defect::{Defect, lose_checkpoint, lose_tasks},
     environment::{SimulationEnvironment, lock},
+    news_receiver::NewsReceiver,
     owner_domain::OwnerNamedEvent,
     printer_connection::{PrintedReceipt, PrinterConnection},
     simulated_key_store::SimulatedKeyStore,
@@ -52,6 +53,7 @@ pub(super) struct SimulatedInstance {
     server: Arc<StoreServer>,
     keys: Arc<SimulatedKeyStore>,
     printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+    receiver: Arc<NewsReceiver>,
     /// The state database, which the instances share.
     state: StateDatabase,
     clock: Clock,
@@ -105,6 +107,7 @@ impl SimulatedInstance {
         server: Arc<StoreServer>,
         keys: Arc<SimulatedKeyStore>,
         printed: Arc<Mutex<Vec<PrintedReceipt>>>,
+        receiver: Arc<NewsReceiver>,
         state: StateDatabase,
     ) -> Self {
         let clock = Clock::at(environment.now());
@@ -114,6 +117,7 @@ impl SimulatedInstance {
             server,
             keys,
             printed,
+            receiver,
             state,
             clock,
             clock_offset: Mutex::default(),
@@ -201,7 +205,8 @@ impl SimulatedInstance {
             state: state.clone(),
             sent_commands: None,
         };
-        let reactions = wallet_reactions::reactions().unwrap_or_default();
+        let reactions = wallet_reactions::reactions(&self.receiver, self.name);
+        let reactions = reactions.unwrap_or_default();
         let runner = ReactionRunner::new(runtime, reactions);
         self.environment.record_trace(self.name, "starts");
         let process = SimulatedProcess {

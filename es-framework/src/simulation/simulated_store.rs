@@ -179,6 +179,16 @@ impl StoreServer {
         }
         lock(&self.unflushed).push(append);
         self.has_arrived.notify_one();
+        if self.environment.defect == Some(Defect::ReadUnflushed) {
+            self.has_changed.notify_waiters();
+        }
+    }
+
+    /// Returns the events that wait for the flush.
+    pub(super) fn unflushed_candidates(&self) -> Vec<EventCandidate> {
+        let unflushed = lock(&self.unflushed);
+        let events = unflushed.iter().flat_map(|append| &append.candidates);
+        events.cloned().collect()
     }
 
     fn is_down(&self) -> bool {
@@ -254,10 +264,7 @@ impl StoreConnection {
         if self.hides_events(&subject, &options) {
             return Vec::new();
         }
-        let events = self.server.log.read(self.stored_subject(subject), options);
-        let hides = |event: &RecordedEvent| self.hides_event(event);
-        let events = events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
-        let mut events: Vec<_> = events.collect().await;
+        let mut events = self.read_log(self.stored_subject(subject), options).await;
         let environment = &self.server.environment;
         if environment.random_bool(environment.faults().torn_read) {
             let length = u64::try_from(events.len()).unwrap_or_default();

@@ -3,12 +3,10 @@
 
 use std::{collections::VecDeque, pin::pin};
 
-use futures_util::StreamExt as _;
-
 use super::simulated_store::{StoreConnection, unavailable_error};
 use crate::{
     event::{RecordedEvent, Subject},
-    store::{Bound, EventLog as _, ObserveOptions, ReadOptions, StoreError},
+    store::{Bound, ObserveOptions, ReadOptions, StoreError},
 };
 
 /// The state of one subscription.
@@ -75,11 +73,8 @@ impl SimulatedSubscription {
                 }
                 return Ok(event);
             }
-            let events = server.log.read(self.subject.clone(), self.options.clone());
-            let hides = |event: &RecordedEvent| self.connection.hides_event(event);
-            let events =
-                events.filter(|event| std::future::ready(!event.as_ref().is_ok_and(hides)));
-            self.events = events.collect().await;
+            let (subject, options) = (self.subject.clone(), self.options.clone());
+            self.events = self.connection.read_log(subject, options).await.into();
             if self.events.is_empty() {
                 changed.await;
             }

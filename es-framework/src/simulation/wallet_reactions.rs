@@ -1,12 +1,16 @@
 //! The reactions of the simulated application, and the commands that they send.
 
+use std::sync::Arc;
+
 use super::{
+    news_receiver::{self, NewsReceiver},
     printer_connection::{PrinterConnection, PrinterFailure},
     wallet_domain::{
         OfferAcceptedEvent, OfferOpenedEvent, TransferReceivedEvent, TransferSentEvent,
     },
 };
 use crate::{
+    event::DuplicateDeclaration,
     prelude::*,
     reaction::{React as _, ReactionDescriptor, Reactions},
 };
@@ -125,15 +129,21 @@ impl BellRinger {
 }
 
 /// The names of the reactions.
-pub(super) const NAMES: [&str; 4] = [
+pub(super) const NAMES: [&str; 5] = [
     OfferExpirer::NAME,
     TransferReporter::NAME,
     OfferReminder::NAME,
     BellRinger::NAME,
+    news_receiver::NAME,
 ];
 
-pub(super) fn reactions() -> Result<Reactions, crate::event::DuplicateDeclaration> {
+/// Returns the reactions of one process, and its sink.
+pub(super) fn reactions(
+    receiver: &Arc<NewsReceiver>,
+    instance: &'static str,
+) -> Result<Reactions, DuplicateDeclaration> {
     Reactions::new([
+        news_receiver::sink(receiver, instance)?,
         ReactionDescriptor::of::<OfferExpirer>(),
         ReactionDescriptor::of::<TransferReporter>(),
         ReactionDescriptor::of::<OfferReminder>(),

@@ -6,6 +6,8 @@
 mod address;
 #[cfg(feature = "webhook")]
 mod batch;
+#[cfg(feature = "nats")]
+mod nats;
 mod public_event;
 #[cfg(feature = "webhook")]
 mod settings;
@@ -14,6 +16,8 @@ mod transport;
 #[cfg(feature = "webhook")]
 mod webhook;
 
+#[cfg(feature = "nats")]
+pub use nats::{NatsSettings, NatsTransport};
 pub use public_event::CloudEvent;
 #[cfg(feature = "webhook")]
 pub use settings::{InvalidSinks, read_sinks};

@@ -11,6 +11,8 @@ use es_event::EventId;
 use serde::Deserialize;
 
 use crate::{ConfiguredSink, Sink, SinkStart, Transport, WebhookSettings, WebhookTransport};
+#[cfg(feature = "nats")]
+use crate::{NatsSettings, NatsTransport};
 
 /// The most events of a batch.
 const MAX_BATCH: usize = 256;
@@ -36,6 +38,7 @@ struct SinksFile {
 #[serde(deny_unknown_fields)]
 struct SinkTable {
     webhook: Option<String>,
+    nats: Option<String>,
     start: toml::Value,
     types: Option<BTreeSet<String>>,
     // As a value, because the error about another type would show it.
@@ -45,6 +48,10 @@ struct SinkTable {
     batch: Option<NonZeroUsize>,
     #[serde(default)]
     allow_private: bool,
+    subject: Option<String>,
+    credentials_file: Option<PathBuf>,
+    token_file: Option<PathBuf>,
+    ca_file: Option<PathBuf>,
 }
 
 /// Reads the sinks of a file. `published` are the types that the application publishes.
@@ -110,9 +117,19 @@ impl SinkTable {
 
     /// Opens the way to the receiver that the table names.
     fn open_transport(self, folder: &Path) -> Result<Box<dyn Transport>, String> {
+        if self.nats.is_some() {
+            return self.open_nats(folder);
+        }
+        let files = [&self.credentials_file, &self.token_file, &self.ca_file];
+        if self.subject.is_some() || files.into_iter().any(Option::is_some) {
+            return Err(
+                "`subject`, `credentials_file`, `token_file` and `ca_file` need `nats`".to_owned(),
+            );
+        }
         let secrets = self.read_secrets(folder)?;
         let url = self.webhook;
-        let url = url.ok_or("it names no receiver, such as webhook = \"https://…\"")?;
+        let url = url
+            .ok_or("it names no receiver, such as webhook = \"https://…\" or nats = \"tls://…\"")?;
         let transport = WebhookTransport::new(WebhookSettings {
             url,
             secrets,
@@ -120,6 +137,33 @@ impl SinkTable {
             allow_private: self.allow_private,
         })?;
         Ok(Box::new(transport))
+    }
+
+    #[cfg(feature = "nats")]
+    fn open_nats(self, folder: &Path) -> Result<Box<dyn Transport>, String> {
+        let has_secret = self.secrets.is_some() || !self.secret_files.is_empty();
+        if self.webhook.is_some() || has_secret || self.batch.is_some() || self.allow_private {
+            return Err(
+                "`webhook`, `secrets`, `secret_files`, `batch` and `allow_private` do not go with `nats`"
+                    .to_owned(),
+            );
+        }
+        let in_folder = |file: Option<PathBuf>| file.map(|file| folder.join(file));
+        let transport = NatsTransport::new(NatsSettings {
+            servers: self.nats.unwrap_or_default(),
+            subject: self.subject.ok_or(
+                "`nats` needs the first part of a NATS subject, such as subject = \"library\"",
+            )?,
+            credentials_file: in_folder(self.credentials_file),
+            token_file: in_folder(self.token_file),
+            ca_file: in_folder(self.ca_file),
+        })?;
+        Ok(Box::new(transport))
+    }
+
+    #[cfg(not(feature = "nats"))]
+    fn open_nats(self, _: &Path) -> Result<Box<dyn Transport>, String> {
+        Err("`nats` needs the feature `nats` of es-framework, without which this program was compiled".to_owned())
     }
 
     fn read_secrets(&self, folder: &Path) -> Result<Vec<String>, String> {

@@ -6,6 +6,7 @@ mod personal_invariants;
 mod reaction_invariants;
 mod row_invariants;
 mod schedule_invariants;
+mod sink_invariants;
 mod unique_invariants;
 
 use std::collections::BTreeSet;
@@ -16,8 +17,9 @@ use uuid::Uuid;
 use self::log_fold::LogFold;
 pub(super) use self::personal_invariants::find_plain_row;
 use super::{
-    operation::OperationRecord, owner_domain::OwnerRow, printer_connection::PrintedReceipt,
-    simulated_client::ReadRecord, simulated_instance::ProcessKill, wallet_domain::WalletRow,
+    news_receiver::ArrivedEvent, operation::OperationRecord, owner_domain::OwnerRow,
+    printer_connection::PrintedReceipt, simulated_client::ReadRecord,
+    simulated_instance::ProcessKill, wallet_domain::WalletRow,
 };
 use crate::event::RecordedEvent;
 
@@ -37,6 +39,7 @@ pub(super) struct RunRecord {
     /// The persons whose erasure has begun.
     pub(super) erased: BTreeSet<Uuid>,
     pub(super) printed: Vec<PrintedReceipt>,
+    pub(super) arrived: Vec<ArrivedEvent>,
     pub(super) kills: Vec<ProcessKill>,
 }
 
@@ -47,6 +50,7 @@ pub(super) fn find_violations(run: &RunRecord) -> Vec<String> {
     command_invariants::collect_violations(run, &log, &mut violations);
     row_invariants::collect_violations(run, &log, &mut violations);
     reaction_invariants::collect_violations(run, &log, &mut violations);
+    sink_invariants::collect_violations(run, &log, &mut violations);
     schedule_invariants::collect_violations(&log, &mut violations);
     personal_invariants::collect_violations(run, &log, &mut violations);
     unique_invariants::collect_violations(run, &mut violations);

@@ -8,6 +8,7 @@ mod how_to_pages;
 mod lending_rules;
 mod overdue_loans;
 mod people_page;
+mod public_event_receiver;
 mod queries;
 mod readme;
 mod reservations;

@@ -16,6 +16,9 @@ use std::{
 
 use crate::support::{page_commands::code_blocks, python_environment::printed};
 
+/// The page about receivers, whose functions with the helpers are run, too.
+const RECEIVER_PAGE: &str = include_str!("../../../../../docs/src/how-to/receive-public-events.md");
+
 /// The folder of a walk-through.
 fn source_folder(language: &str) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/library/contract");

@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use super::{ClientFolder, HowToPage, restarted_library::RestartedLibrary, source_folder};
+use super::{
+    ClientFolder, HowToPage, RECEIVER_PAGE, restarted_library::RestartedLibrary, source_folder,
+};
 use crate::contract::tools::require_cargo_es;
-use crate::support::python_environment::programs_of;
+use crate::support::{page_commands::code_blocks, python_environment::programs_of};
 
 #[tokio::test]
 async fn a_client_in_python_carries_on_while_the_library_is_killed_and_restarted() {
@@ -28,6 +30,10 @@ async fn a_client_in_python_carries_on_while_the_library_is_killed_and_restarted
     let limits = fs::read_to_string(source.join("limits.py")).unwrap();
     folder.write("limits.py", &limits);
     folder.run("python limits.py");
+    let receiver = fs::read_to_string(source.join("receiver.py")).unwrap();
+    folder.write("receiver.py", &receiver);
+    folder.write("receive.py", code_blocks(RECEIVER_PAGE, "python")[1]);
+    folder.run("python receiver.py");
     let example = page.blocks("python")[0].replace("http://localhost:8080", library.url());
     folder.write("main.py", &example);
     let walkthrough = fs::read_to_string(source.join("walkthrough.py")).unwrap();

@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use super::{ClientFolder, HowToPage, restarted_library::RestartedLibrary, source_folder};
+use super::{
+    ClientFolder, HowToPage, RECEIVER_PAGE, restarted_library::RestartedLibrary, source_folder,
+};
 use crate::contract::tools::require_cargo_es;
-use crate::support::node_environment::folder_with_packages;
+use crate::support::{node_environment::folder_with_packages, page_commands::code_blocks};
 
 #[tokio::test]
 async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_restarted() {
@@ -30,8 +32,12 @@ async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_resta
     folder.write("walkthrough.ts", &walkthrough);
     let limits = fs::read_to_string(source.join("limits.ts")).unwrap();
     folder.write("limits.ts", &limits);
+    let receiver = fs::read_to_string(source.join("receiver.ts")).unwrap();
+    folder.write("receiver.ts", &receiver);
+    folder.write("receive.ts", code_blocks(RECEIVER_PAGE, "ts")[0]);
     folder.run(compile);
     folder.run("node limits.js");
+    folder.run("node receiver.js");
     let mut node = folder.command("node");
     library.run_walkthrough(node.arg("walkthrough.js")).await;
     let shown = folder.run(run);
