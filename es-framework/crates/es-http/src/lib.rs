@@ -16,6 +16,7 @@ mod event_position;
 mod headers;
 pub mod health;
 mod limits;
+mod lines;
 mod live;
 mod metrics;
 pub mod openapi;

@@ -4,8 +4,9 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunDecision,
-    Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition, pipeline,
+    Command, CommandError, CommandOrder, CommandOutcome, CommandRequest, CommandResources,
+    DryRunDecision, Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition,
+    pipeline,
     prepared_command::{PrepareFunction, PreparedCommand},
 };
 use es_event::{Declaration, OwnerRule};
@@ -87,7 +88,19 @@ impl CommandDescriptor {
         resources: &'a CommandResources,
         request: CommandRequest<'a>,
     ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
-        pipeline::execute(self.name, self.prepare, resources, request).boxed()
+        pipeline::execute(self.name, self.prepare, resources, request, None).boxed()
+    }
+
+    /// The same, after the earlier commands of this order that are about the same subjects.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn execute_in_order<'a>(
+        &self,
+        resources: &'a CommandResources,
+        request: CommandRequest<'a>,
+        order: &'a CommandOrder,
+    ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
+        pipeline::execute(self.name, self.prepare, resources, request, Some(order)).boxed()
     }
 
     /// Decides on a request, and appends nothing.

@@ -77,6 +77,12 @@ pub(crate) const BODY_TOO_LARGE: ProblemKind = ProblemKind::new(
     "The body is too large",
 );
 
+pub(crate) const NOT_EXECUTED: ProblemKind = ProblemKind::new(
+    StatusCode::FAILED_DEPENDENCY,
+    "not-executed",
+    "An earlier command of the request was refused",
+);
+
 pub(crate) const BODY_TOO_SLOW: ProblemKind = ProblemKind::new(
     StatusCode::REQUEST_TIMEOUT,
     "body-too-slow",
