@@ -20,7 +20,7 @@ use super::{
     context,
     limits::ConcurrencyLimit,
     lines::{self, CommandLines},
-    path,
+    occurred_at, path,
 };
 
 /// The header with the last event that a command appended, or that a query waits for.
@@ -50,6 +50,8 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
             context.metadata = context.metadata.with("caller", name);
         }
         context.caller = caller;
+        let resources = &http.command_resources;
+        occurred_at::read_header(&mut context, request.headers(), &command, resources)?;
         if has_lines {
             let values = parameters.iter().map(|(_, value)| value.to_owned());
             let lines = CommandLines {

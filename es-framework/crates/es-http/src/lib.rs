@@ -19,6 +19,7 @@ mod limits;
 mod lines;
 mod live;
 mod metrics;
+mod occurred_at;
 pub mod openapi;
 pub mod operator;
 mod operator_paths;

@@ -50,6 +50,8 @@ pub struct CommandDescriptor {
     pub role_without_token: bool,
     /// True if everybody may send it without a credential, also if authentication is on.
     pub public: bool,
+    /// The roles of which a caller needs one to say when something happened before.
+    pub backdate_roles: &'static [&'static str],
     /// The rule about the owner, if there is one.
     pub owner: Option<OwnerRule>,
     /// The place of the command's declaration in the source.
@@ -127,6 +129,7 @@ impl CommandDescriptor {
             roles: C::ROLES,
             role_without_token: C::ROLE_WITHOUT_TOKEN,
             public: C::PUBLIC,
+            backdate_roles: C::BACKDATE_ROLES,
             owner: C::OWNER,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,

@@ -57,6 +57,8 @@ pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, 
 pub(crate) use inject::{RebuildFunction, StateFunctions};
 pub use input::{HandlerInputs, Input, OptionalState, StatesOfSubjects};
 #[doc(hidden)]
+pub use json_members::split_member;
+#[doc(hidden)]
 pub use order::CommandOrder;
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;

@@ -21,7 +21,7 @@ use axum::{
 };
 use bytes::BytesMut;
 use es_command::command::{
-    CommandContext, CommandDescriptor, CommandOrder, CommandOutcome, CommandRequest,
+    CommandContext, CommandDescriptor, CommandOrder, CommandOutcome, CommandRequest, split_member,
 };
 use es_event::Caller;
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream};
@@ -35,6 +35,7 @@ use super::{
     auth::{AccessDenied, CountedClient},
     command::check_content_encoding,
     limits::ConcurrencyLimit,
+    occurred_at,
     problem::kind,
 };
 
@@ -139,16 +140,20 @@ impl CommandLines {
             Some(name) => key.map(|key| key.scoped_to_caller(name)),
             None => key,
         };
+        let resources = &self.http.command_resources;
+        let split = split_member(text, occurred_at::MEMBER);
+        if let Some((_, values)) = &split {
+            occurred_at::read_member(&mut context, values, &self.command, resources)?;
+        }
         let parameters = self.path_parameters.iter();
         let path_parameters: Vec<_> = parameters
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let request = CommandRequest {
-            body: text,
+            body: split.as_ref().map_or(text, |(rest, _)| rest),
             path_parameters: &path_parameters,
             context: &context,
         };
-        let resources = &self.http.command_resources;
         let execution = self.command.execute_in_order(resources, request, order);
         let time = self.http.limits.request_time;
         let ended = timeout(time, execution).await;

@@ -83,6 +83,12 @@ pub(crate) const NOT_EXECUTED: ProblemKind = ProblemKind::new(
     "An earlier command of the request was refused",
 );
 
+pub(crate) const INVALID_OCCURRED_AT: ProblemKind = ProblemKind::new(
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "invalid-occurred-at",
+    "The time at which it happened is not valid",
+);
+
 pub(crate) const BODY_TOO_SLOW: ProblemKind = ProblemKind::new(
     StatusCode::REQUEST_TIMEOUT,
     "body-too-slow",
