@@ -4,4 +4,4 @@
 mod generated_clients;
 mod model;
 mod openapi;
-mod tools;
+pub(crate) mod tools;
