@@ -39,9 +39,6 @@ pub(crate) struct ImportArguments {
     /// A file with the bearer token. Without it, the token is in the environment variable CARGO_ES_TOKEN
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The token itself comes from the environment alone: arguments are visible to other users
-    #[arg(skip = std::env::var("CARGO_ES_TOKEN").ok())]
-    pub(crate) token: Option<String>,
     /// The file for refused rows. Without it, books.csv leads to books.refused.csv
     #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) refused: Option<String>,

@@ -128,7 +128,8 @@ fn refused_path(arguments: &ImportArguments) -> PathBuf {
 
 fn read_token(arguments: &ImportArguments) -> Result<Option<String>, ToolError> {
     let Some(file) = &arguments.token_file else {
-        return Ok(arguments.token.clone());
+        // The command line of a process is visible to other users, so the token is no argument.
+        return Ok(std::env::var("CARGO_ES_TOKEN").ok());
     };
     let text = read_text(file).map_err(|error| ToolError::io(file, &error))?;
     Ok(Some(text.trim().to_owned()))

@@ -60,16 +60,18 @@ impl Catalogue {
         token.trim().to_owned()
     }
 
-    /// Returns the command that imports a file.
+    /// Returns the command of the how-to page, for a file.
     fn import(&self, program: &Path, file: &str) -> Command {
+        let page = include_str!("../../../../docs/src/how-to/import.md");
+        let (_, rest) = page.split_once("cargo es import books.csv").unwrap();
+        let (arguments, _) = rest.split_once("```").unwrap();
+        let arguments = arguments.replace('\\', "");
+        let arguments = arguments.replace("http://localhost:8080", &self.library.url);
         let mut command = Command::new(program);
         command
             .current_dir(self.folder.path())
-            .args(["es", "import", file, "--to", &self.library.url])
-            .args(["--command", "PurchaseBook", "--token-file", "importer"])
-            .args(["--id", "id=Barcode", "--map", "isbn=ISBN"])
-            .args(["--map", "title=Title", "--map", "author=Authors"])
-            .args(["--map", "numPages=Pages", "--occurred-at", "Purchased"])
+            .args(["es", "import", file])
+            .args(arguments.split_whitespace())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command

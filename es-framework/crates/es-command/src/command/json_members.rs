@@ -75,3 +75,30 @@ impl<'de> Visitor<'de> for MembersVisitor {
         Ok(JsonMembers(members))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_split_off_each_time_it_is_there() {
+        let split = |json: &str| {
+            let (rest, values) = split_member(json.as_bytes(), "$at")?;
+            let values: Vec<_> = values.iter().map(|value| value.get().to_owned()).collect();
+            Some((String::from_utf8(rest).unwrap(), values))
+        };
+        let expected = (
+            r#"{"b":1.50}"#.to_owned(),
+            vec!["1".to_owned(), "\"x\"".to_owned()],
+        );
+        assert_eq!(split(r#"{"$at":1, "b":1.50, "$at":"x"}"#), Some(expected));
+        for other in [
+            r#"{"b":"$at"}"#,
+            r#"{"b":{"$at":1}}"#,
+            r#""$at""#,
+            r#"{"$at""#,
+        ] {
+            assert_eq!(split(other), None, "{other}");
+        }
+    }
+}

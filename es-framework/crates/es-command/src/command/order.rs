@@ -70,3 +70,36 @@ impl Drop for OrderedCommand {
         self.ended.cancel();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_command_begins_after_the_earlier_ones_on_its_subjects() {
+        let order = CommandOrder::default();
+        let enter = |subjects: &[&str]| {
+            let subjects = subjects.iter().map(|subject| subject.parse().unwrap());
+            order.enter(subjects.collect())
+        };
+        let may_begin = |command: &OrderedCommand| {
+            let waiting = command.wait_for_earlier();
+            waiting.now_or_never().is_some()
+        };
+        let first = enter(&["/a", "/b", "/a"]);
+        let second = enter(&["/b", "/c"]);
+        let third = enter(&["/c"]);
+        let other = enter(&["/d"]);
+        assert!(may_begin(&first) && may_begin(&other));
+        assert!(!may_begin(&second) && !may_begin(&third));
+        drop(first);
+        assert!(may_begin(&second) && !may_begin(&third));
+        // A command that ends out of order lets nobody begin too early.
+        drop(second);
+        assert!(may_begin(&third));
+        drop((third, other));
+        assert!(order.lock().is_empty());
+    }
+}

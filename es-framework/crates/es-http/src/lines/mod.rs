@@ -30,6 +30,8 @@ use tokio::{
     time::timeout,
 };
 
+use tracing::{Instrument as _, Span};
+
 use super::{
     HttpContext, Problem,
     auth::{AccessDenied, CountedClient},
@@ -72,6 +74,8 @@ struct CommandStarter {
     memory: Arc<Semaphore>,
     /// The number of the refused line that ended the work.
     stopped_by: Arc<OnceLock<u64>>,
+    /// The span of the request, which the traces of its commands continue.
+    span: Span,
     /// Counts as an open request with many commands.
     _stream: OwnedSemaphorePermit,
 }
@@ -111,6 +115,7 @@ impl CommandLines {
             order: CommandOrder::default(),
             memory: Arc::new(Semaphore::new(memory_permits(limits.body_size))),
             stopped_by: Arc::default(),
+            span: Span::current(),
             _stream: self.limit.try_acquire_stream()?,
             lines: Arc::new(self),
         };
@@ -127,7 +132,7 @@ impl CommandLines {
         Ok((head, Body::from_stream(chunks)).into_response())
     }
 
-    /// Carries out the command of a line. Its time does not include the wait for earlier lines to be read.
+    /// Carries out the command of a line. The time of a request holds for each line.
     async fn execute(
         &self,
         number: u64,
@@ -195,6 +200,7 @@ impl CommandStarter {
             }
             answer.to_line()
         };
+        let execution = execution.instrument(self.span.clone());
         Some((begin(execution).await, self))
     }
 }
