@@ -58,18 +58,16 @@ impl<'a> EventChecker<'a> {
         if line.specversion.is_some_and(|version| version != "1.0") {
             return Err("specversion: the version of CloudEvents is 1.0".to_owned());
         }
-        if line
-            .subject
-            .is_within(&OWN_SUBJECTS.parse().map_err(|_| OWN_SUBJECTS.to_owned())?)
-        {
+        let own = OWN_SUBJECTS.parse::<Subject>();
+        if own.is_ok_and(|own| line.subject.is_within(&own)) {
             return Err(format!("subject: {OWN_SUBJECTS} belongs to the framework"));
         }
-        let event_type: EventType = line
-            .r#type
-            .parse()
-            .map_err(|error| format!("type: {error}"))?;
-        let mut declared = self.catalog.events().iter();
-        let declared = declared
+        let parsed_type = line.r#type.parse::<EventType>();
+        let event_type = parsed_type.map_err(|error| format!("type: {error}"))?;
+        let declared = self
+            .catalog
+            .events()
+            .iter()
             .find(|declared| declared.event_type == event_type.as_str())
             .ok_or_else(|| format!("type: the application declares no event {event_type}"))?;
         check_members(line.data).map_err(|error| format!("data: {error}"))?;

@@ -139,16 +139,21 @@ async fn write_lines(
     checked: &CheckedFile,
     log: &dyn EventLog,
 ) -> Result<u64> {
-    let subject: Subject = format!("/es-framework/imports/{}", checked.digest)
-        .parse()
+    let subject = format!("/es-framework/imports/{}", checked.digest)
+        .parse::<Subject>()
         .map_err(|error| Error::because("the import has no name", error))?;
-    let latest = latest_event(log, subject.clone(), false).await;
-    let latest =
-        latest.map_err(|error| Error::because("the event store does not answer", error))?;
-    let record = latest.as_ref().map(|event| event.payload::<ImportRecord>());
-    let record = record.transpose();
-    let record = record.map_err(|error| Error::because("the import cannot continue", error))?;
-    let before = record.map_or(0, |record| record.lines);
+    let latest = latest_event(log, subject.clone(), false)
+        .await
+        .map_err(|error| Error::because("the event store does not answer", error))?;
+    let before = match &latest {
+        Some(event) => {
+            event
+                .payload::<ImportRecord>()
+                .map_err(|error| Error::because("the import cannot go on", error))?
+                .lines
+        }
+        None => 0,
+    };
     let mut import = EventImport {
         log,
         source: checker.source(),

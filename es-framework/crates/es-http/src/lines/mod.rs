@@ -155,7 +155,7 @@ impl CommandLines {
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let request = CommandRequest {
-            body: split.as_ref().map_or(text, |(rest, _)| rest),
+            body: split.as_ref().map_or(text, |(rest, _)| rest.as_slice()),
             path_parameters: &path_parameters,
             context: &context,
         };
