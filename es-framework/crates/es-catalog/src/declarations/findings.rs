@@ -155,13 +155,6 @@ impl Catalog {
             declaration: command.declaration,
             entry: CatalogEntry::command(command),
         });
-        let backdated = self.commands.iter().map(|command| RequiredRole {
-            roles: command.backdate_roles,
-            without_token: command.role_without_token,
-            name: command.name,
-            declaration: command.declaration,
-            entry: CatalogEntry::command(command),
-        });
         let queries = self.queries.iter().enumerate();
         let by_queries = queries.map(|(index, query)| RequiredRole {
             roles: query.roles(),
@@ -170,7 +163,7 @@ impl Catalog {
             declaration: query.declaration,
             entry: CatalogEntry::Query(index),
         });
-        let required: Vec<_> = by_commands.chain(by_queries).chain(backdated).collect();
+        let required: Vec<_> = by_commands.chain(by_queries).collect();
         // One key `role_without_token` is enough for a role that several declarations require.
         let without_token = required.iter().filter(|one| one.without_token);
         let mut known: BTreeSet<&str> = without_token.flat_map(|one| one.roles).copied().collect();
