@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use es_framework::jiff::Timestamp;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -153,12 +154,11 @@ async fn ten_thousand_copies_arrive_once_each_though_importer_and_library_are_ki
     let first = catalogue.books().await.len();
     assert!(first < COPIES, "the first run was too fast for this test");
     // The library is killed in the middle.
-    let running = catalogue.import(&program, "books.csv").spawn().unwrap();
+    let mut running = catalogue.import(&program, "books.csv").spawn().unwrap();
     thread::sleep(Duration::from_millis(700));
     catalogue.library.process.kill();
-    let id = running.id();
-    Command::new("kill").arg(id.to_string()).status().unwrap();
-    running.wait_with_output().unwrap();
+    running.kill().unwrap();
+    running.wait().unwrap();
     catalogue.library = Catalogue::serve(catalogue.folder.path());
     let without_isbn = COPIES / NO_ISBN;
     let output = catalogue.run(&program, "books.csv");
@@ -293,15 +293,13 @@ async fn events_of_another_system_are_checked_before_the_first_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let file = folder.path().join("events.ndjson");
+    let keys = format!("sqlite:{}", folder.path().join("keys").display());
     let import = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
         command.env_remove("EVENT_STORE_URL");
         command.env("EVENT_STORE_DATA_DIR", &data);
         command.env("EVENT_STORE_API_TOKEN", TOKEN);
-        command.env(
-            "KEY_STORE_URL",
-            format!("sqlite:{}", folder.path().join("keys").display()),
-        );
+        command.env("KEY_STORE_URL", &keys);
         command.arg("import").args(arguments).arg(&file);
         let output = command.output().unwrap();
         (output.status.success(), printed(&output))
@@ -351,14 +349,14 @@ async fn events_of_another_system_are_checked_before_the_first_is_written() {
         text.contains("imported 0 events; 1200 were there already"),
         "{text}"
     );
-    let library = Library::embedded(&data);
+    let library = Library::embedded_with(&data, &[("KEY_STORE_URL", &keys)]);
     let events = library.stored_events().await;
     let books: Vec<_> = events
         .iter()
         .filter(|event| event.subject.as_str().starts_with("/books/"))
         .collect();
     assert_eq!(books.len(), 1_200);
-    let then = "2019-03-01T10:00:00Z".parse().unwrap();
+    let then: Timestamp = "2019-03-01T10:00:00Z".parse().unwrap();
     assert!(books.iter().all(|event| event.occurred_at() == then));
     assert!(
         books
