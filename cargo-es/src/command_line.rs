@@ -6,6 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     field::Field,
+    import::ImportArguments,
     names::{TypeName, TypePath, parse_field_name, parse_package_name},
     subject::PathTemplate,
 };
@@ -39,6 +40,8 @@ pub(crate) enum Subcommand {
     /// Prints a helper for clients, beside a generated client: safe retries, own writes, problems, pages and live
     /// queries
     Client(ClientHelperArguments),
+    /// Imports a CSV file into a running service: each row becomes a command. Can be interrupted and repeated
+    Import(ImportArguments),
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! The program `cargo-es`, which Cargo starts for `cargo es`. It writes applications and features of
-//! applications, draws applications and compares their contracts. It needs no network.
+//! applications, draws applications, compares their contracts, and imports data into a running one. Only the import needs a
+//! network.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "lengths of lines in memory cannot overflow"
@@ -18,6 +19,7 @@ mod explain;
 mod explanation;
 mod field;
 mod files;
+mod import;
 mod module_line;
 mod names;
 mod new;
@@ -70,6 +72,7 @@ fn run() -> Result<(), ToolError> {
             )
         }
         Subcommand::Contract(arguments) => contract::compare_with_committed(&folder, &arguments)?,
+        Subcommand::Import(arguments) => import::import_file(&arguments)?,
         Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),
     };
     io::stdout()

@@ -26,6 +26,7 @@ use codegen::manifest::Manifest;
 /// | `role = "staff"` | the role that a client needs if authentication is enabled | no role is needed |
 /// | `role = public` | clients need no credential, even if authentication is enabled | a credential is needed |
 /// | `role_without_token` | there may be no token with the role; this silences the warning at start | the start warns about a role that no token has |
+/// | `backdate_role = "importer"` | the role that a client needs to say when something [happened before](https://docs.rs/es-framework/latest/es_framework/event/struct.RecordedEvent.html#method.occurred_at) | nobody may say so |
 /// | `internal` | clients cannot send the command; only a `#[reaction]` sends it | clients can send it |
 /// | `summary = "…"` | the summary in the API's description | the first paragraph of the doc comment |
 ///

@@ -1,5 +1,5 @@
 #[derive(Command)]
-#[command(subject = "/books/{id}")]
+#[command(subject = "/books/{id}", backdate_role = "importer")]
 pub struct PurchaseBookCommand {
     pub id: Uuid,
     #[validate(text(min = 2, max = LONGEST), pattern("^97[89]"))]

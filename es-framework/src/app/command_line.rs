@@ -4,7 +4,7 @@ use clap::{ArgMatches, Command, CommandFactory as _};
 
 use super::{
     declarations::{Declarations, start_error},
-    describe_subcommand,
+    describe_subcommand, event_import,
 };
 use crate::{
     Result,
@@ -34,6 +34,7 @@ pub(super) fn build_command(
         .subcommand_negates_reqs(true);
     let command =
         http::add_subcommands(with_settings).subcommand(describe_subcommand::clap_command());
+    let command = command.subcommand(event_import::clap_command());
     #[cfg(feature = "server")]
     let command = command.subcommand(event_store_subcommand());
     Ok(command)
@@ -61,6 +62,8 @@ pub(super) fn run_subcommand(
             // Scripts know a damaged store by the code. The reason is printed.
             code => std::process::exit(code.into()),
         },
+        // It needs the settings, so it runs later.
+        (event_import::NAME, _) => None,
         _ => http::run_subcommand(matches),
     }
 }

@@ -9,6 +9,7 @@ mod declarations;
 mod describe_subcommand;
 #[cfg(feature = "embedded")]
 mod embedded_store;
+mod event_import;
 mod event_store;
 mod in_process_client;
 mod listener;

@@ -10,6 +10,7 @@ use es_store::max_inline_reads;
 use super::{
     App, Application,
     command_line::{build_command, run_subcommand},
+    event_import,
     listener::listen,
 };
 use crate::{
@@ -44,6 +45,12 @@ impl App {
         }
         declarations.check_services()?;
         settings.check(store.is_some())?;
+        if let Some(arguments) = event_import::find_arguments(&matches) {
+            let runtime = start_server_runtime(max_inline_reads())
+                .map_err(|error| Error::because("the asynchronous runtime cannot start", error))?;
+            let import = event_import::import_events(&declarations, &settings, store, &arguments);
+            return runtime.block_on(import);
+        }
         let telemetry = Telemetry::start(declarations.name, &settings.telemetry_settings())?;
         metrics::install();
         let runtime = start_server_runtime(max_inline_reads())

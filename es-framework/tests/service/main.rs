@@ -30,6 +30,7 @@ mod live_queries;
 #[path = "../support/live_query.rs"]
 mod live_query;
 mod malformed_requests;
+mod many_commands;
 #[allow(dead_code, reason = "this binary uses a part of it")]
 #[path = "../support/memory.rs"]
 mod memory;

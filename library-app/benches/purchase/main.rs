@@ -5,7 +5,9 @@
 //! `cargo bench -p library-app --bench purchase -- [--seconds 4] [--rounds 3]`; each `--program name=path` adds another
 //! program with the same route, and one whose name is `library@…` is compared with `library`; with `--million`
 //! instead the memory over a million purchases and the time to open them; with `--observed` what the
-//! log and traces cost; with `--sinks` what three sinks cost; with `--instances` two instances on one PostgreSQL beside one; with `--followed` what read models cost and how far they are behind; with
+//! log and traces cost; with `--sinks` what three sinks cost; with `--instances` two instances on one PostgreSQL beside
+//! one; with `--lines` one request with many purchases beside single requests; with `--followed` what read models cost and
+//! how far they are behind; with
 //! `--load 127.0.0.1:8080 [--connections 64]` a library that runs already.
 
 #![allow(
@@ -23,6 +25,7 @@
 mod bare;
 mod followed;
 mod instances;
+mod lines;
 mod load;
 mod million;
 mod observed;
@@ -56,6 +59,7 @@ struct Settings {
     sinks: bool,
     followed: bool,
     instances: bool,
+    lines: bool,
     load: Option<String>,
     connections: usize,
     programs: Vec<Program>,
@@ -88,6 +92,7 @@ impl Settings {
             sinks: flag("--sinks"),
             followed: flag("--followed"),
             instances: flag("--instances"),
+            lines: flag("--lines"),
             load: text("--load"),
             connections: value("--connections").map_or(64, |count| count.max(1.0) as usize),
             programs: programs
@@ -135,6 +140,9 @@ fn main() {
     }
     if settings.instances {
         return instances::run(&settings, folder.path());
+    }
+    if settings.lines {
+        return lines::run(&settings, folder.path());
     }
     print_purchases(&settings, folder.path());
 }

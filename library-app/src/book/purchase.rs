@@ -7,7 +7,7 @@ use es_framework::prelude::*;
 /// Example: `{"id": "5f0c8b1e-6c1d-4c39-9a6e-3f4b7a0d2c11", "isbn": "978-0-345-53943-1",
 /// "title": "The Hobbit", "author": "J. R. R. Tolkien", "numPages": 310}`
 #[derive(Command)]
-#[command(subject = "/books/{id}", condition = pristine, role = "staff")]
+#[command(subject = "/books/{id}", condition = pristine, role = "staff", backdate_role = "importer")]
 pub struct PurchaseBookCommand {
     pub id: Uuid,
     #[validate(text(max = 32), pattern(r"^[Xx \-]*[0-9][0-9Xx \-]*$"))]

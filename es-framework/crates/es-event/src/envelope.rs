@@ -2,10 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{EventType, RecordedEvent, json_numbers};
+
+/// The name of the time at which an event happened. No request header becomes metadata of this name, because the names of
+/// headers are in lower case.
+const OCCURRED_AT: &str = "occurredAt";
 
 /// Named strings that are stored beside an event's payload. The application chooses the request
 /// headers that become metadata.
@@ -32,6 +37,37 @@ impl Metadata {
     pub fn with(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.0.insert(name.into(), text.into());
         self
+    }
+
+    /// Adds the time at which the event happened, if that was before it was recorded.
+    ///
+    /// ```
+    /// use es_event::Metadata;
+    /// use jiff::Timestamp;
+    ///
+    /// let then: Timestamp = "2019-03-01T10:00:00Z".parse()?;
+    /// let metadata = Metadata::default().with_occurred_at(then);
+    /// assert_eq!(metadata.occurred_at(), Some(then));
+    /// assert_eq!(metadata.without_occurred_at(), Metadata::default());
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_occurred_at(self, time: Timestamp) -> Self {
+        self.with(OCCURRED_AT, time.to_string())
+    }
+
+    /// Removes the time at which the event happened.
+    #[must_use]
+    pub fn without_occurred_at(mut self) -> Self {
+        self.0.remove(OCCURRED_AT);
+        self
+    }
+
+    /// Returns the time at which the event happened, if its command or its import said so.
+    /// [`RecordedEvent::occurred_at`] returns the time of the event store otherwise.
+    #[must_use]
+    pub fn occurred_at(&self) -> Option<Timestamp> {
+        self.get(OCCURRED_AT)?.parse().ok()
     }
 
     /// Iterates over all names and strings, sorted by name.
@@ -169,6 +205,34 @@ impl RecordedEvent {
     pub fn metadata(&self) -> Metadata {
         let part = serde_json::from_str::<MetadataOnly>(self.data.get());
         part.map(|one| one.metadata).unwrap_or_default()
+    }
+
+    /// Returns the time at which the event happened: the one that its command or its import said, and otherwise the time
+    /// at which the store recorded it.
+    ///
+    /// ```
+    /// # use es_event::{EventCandidate, EventId, EventTime, EventType, Hash, Metadata, RecordedEvent};
+    /// # use jiff::Timestamp;
+    /// # let record = |metadata: &Metadata, now| Ok::<_, Box<dyn std::error::Error>>(RecordedEvent::record(EventCandidate {
+    /// #     source: "library-service".into(),
+    /// #     subject: "/books/42".parse()?,
+    /// #     event_type: EventType::declared("com.example.library.BookRemovedEvent"),
+    /// #     data: es_event::encode(metadata, &())?,
+    /// #     trace: None,
+    /// # }, EventId::FIRST, now, Hash::ZERO));
+    /// let then: Timestamp = "2019-03-01T10:00:00Z".parse()?;
+    /// let imported = record(&Metadata::default().with_occurred_at(then), EventTime::now())?;
+    /// assert_eq!(imported.occurred_at(), then);
+    /// let other = record(&Metadata::default(), EventTime::now())?;
+    /// assert_eq!(other.occurred_at(), other.time.timestamp()?);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn occurred_at(&self) -> Timestamp {
+        let recorded = || self.time.timestamp();
+        // A time that is read is checked, so the last choice never happens.
+        let occurred = self.metadata().occurred_at().map_or_else(recorded, Ok);
+        occurred.unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// Adds the event's id and type to an error of deserialization.

@@ -1,5 +1,6 @@
 //! The form in which an application receives stored events.
 
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
@@ -84,6 +85,12 @@ impl<'a> EventView<'a> {
     #[must_use]
     pub const fn recorded(&self) -> &'a RecordedEvent {
         self.recorded
+    }
+
+    /// Returns the time at which the event happened, as [`RecordedEvent::occurred_at`] does.
+    #[must_use]
+    pub fn occurred_at(&self) -> Timestamp {
+        self.recorded.occurred_at()
     }
 
     /// Returns true if the event has the type of `E`.

@@ -15,8 +15,12 @@ use es_event::Caller;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use super::{
-    HttpContext, Problem, RequestLimits, auth::check_access, context, limits::ConcurrencyLimit,
-    path,
+    HttpContext, Problem, RequestLimits,
+    auth::check_access,
+    context,
+    limits::ConcurrencyLimit,
+    lines::{self, CommandLines},
+    occurred_at, path,
 };
 
 /// The header with the last event that a command appended, or that a query waits for.
@@ -35,16 +39,36 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
         let known = request.extensions().get::<Caller>();
         let caller = http.auth.caller_or_default(known);
         check_access(&caller, command.roles, command.public)?;
-        check_content_type(request.headers())?;
+        let has_lines = has_media_type(request.headers(), lines::NDJSON);
+        if !has_lines {
+            check_content_type(request.headers())?;
+        }
         let mut context = context::read_command_context(request.headers(), &http.metadata_headers)?;
-        if let Some(name) = caller.name() {
-            let key = context.idempotency_key;
-            context.idempotency_key = key.map(|key| key.scoped_to_caller(name));
-            if http.metadata_caller {
-                context.metadata = context.metadata.with("caller", name);
-            }
+        if let Some(name) = caller.name()
+            && http.metadata_caller
+        {
+            context.metadata = context.metadata.with("caller", name);
         }
         context.caller = caller;
+        let resources = &http.command_resources;
+        occurred_at::read_header(&mut context, request.headers(), &command, resources)?;
+        if has_lines {
+            let values = parameters.iter().map(|(_, value)| value.to_owned());
+            let lines = CommandLines {
+                command,
+                path_parameters: names.iter().copied().zip(values).collect(),
+                context,
+                is_strict: lines::is_strict(request.headers()),
+                limit,
+                client: request.extensions().get().cloned(),
+                http,
+            };
+            return lines.respond(request);
+        }
+        if let Some(name) = context.caller.name() {
+            let key = context.idempotency_key;
+            context.idempotency_key = key.map(|key| key.scoped_to_caller(name));
+        }
         let body = read_body(request.into_body(), http.limits).await?;
         let _permit = limit.try_acquire()?;
         let values = parameters.iter().map(|(_, value)| value);
@@ -60,13 +84,18 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
     (path::to_axum_path(command.path), post(handler))
 }
 
-/// Returns `201` with the location of the created subject, `200` with the reply, or `204`.
-fn respond(outcome: CommandOutcome) -> Response {
-    let status = match (outcome.created, &outcome.reply) {
+/// Returns `201` for a created subject, `200` for a reply, or `204`.
+pub(super) fn outcome_status(outcome: &CommandOutcome) -> StatusCode {
+    match (outcome.created, &outcome.reply) {
         (true, _) => StatusCode::CREATED,
         (false, Some(_)) => StatusCode::OK,
         (false, None) => StatusCode::NO_CONTENT,
-    };
+    }
+}
+
+/// Responds with the location of the created subject, or the reply.
+fn respond(outcome: CommandOutcome) -> Response {
+    let status = outcome_status(&outcome);
     let mut response = match outcome.reply {
         Some(reply) => {
             let json = [(header::CONTENT_TYPE, "application/json")];
@@ -92,13 +121,17 @@ fn respond(outcome: CommandOutcome) -> Response {
     response
 }
 
+/// Returns whether a body has this media type.
+fn has_media_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str);
+    let essence = value.and_then(|text| text.ok()?.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
+}
+
 /// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
 /// reports it.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
-    let encodings = headers.get_all(header::CONTENT_ENCODING);
-    if encodings.iter().any(|encoding| encoding != "identity") {
-        return Err(Problem::unsupported_encoding());
-    }
+    check_content_encoding(headers)?;
     let Some(value) = headers.get(header::CONTENT_TYPE) else {
         let length = headers.get(header::CONTENT_LENGTH);
         let is_empty = length.is_none_or(|length| length == "0")
@@ -119,6 +152,15 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     } else {
         Err(Problem::unsupported_media_type())
     }
+}
+
+/// Checks that a body is sent as it is.
+pub(super) fn check_content_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    if encodings.iter().any(|encoding| encoding != "identity") {
+        return Err(Problem::unsupported_encoding());
+    }
+    Ok(())
 }
 
 pub(super) async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {

@@ -101,6 +101,7 @@ pub(super) fn cors_layer(origins: AllowedOrigins, operator_paths: OperatorPaths)
             header::CONTENT_TYPE,
             header::IF_MATCH,
             header::IF_NONE_MATCH,
+            name("event-occurred-at"),
             name("event-position"),
             name("idempotency-key"),
             name("last-event-id"),

@@ -19,16 +19,50 @@ use super::{Problem, RequestLimits, caller_shares::CallerShares};
 /// The longest path with its query, in bytes.
 const MAX_ADDRESS: usize = 8 * 1024;
 
+/// The part of the concurrent requests that the lines of requests with many commands may have besides.
+const LINE_PART: usize = 4;
+
+/// The number of requests with many commands that may be open at once.
+const MAX_STREAMS: usize = 32;
+
 /// Limits the number of requests that use the store and the database at once. A request acquires its
 /// permit after its body is read, so a slow client holds none.
 #[derive(Debug, Clone)]
-pub(super) struct ConcurrencyLimit(Arc<Semaphore>);
+pub(super) struct ConcurrencyLimit(Arc<ConcurrencyPermits>);
+
+#[derive(Debug)]
+struct ConcurrencyPermits {
+    requests: Arc<Semaphore>,
+    lines: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+}
 
 impl ConcurrencyLimit {
+    fn new(requests: usize) -> Self {
+        let permits = requests.min(Semaphore::MAX_PERMITS);
+        let lines = permits.checked_div(LINE_PART).unwrap_or_default().max(1);
+        Self(Arc::new(ConcurrencyPermits {
+            requests: Arc::new(Semaphore::new(permits)),
+            lines: Arc::new(Semaphore::new(lines)),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+        }))
+    }
+
     /// Acquires a permit, or refuses the request if all are taken.
     pub(super) fn try_acquire(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let permit = Arc::clone(&self.0).try_acquire_owned();
+        let permit = Arc::clone(&self.0.requests).try_acquire_owned();
         permit.map_err(|_| Problem::too_busy())
+    }
+
+    /// Acquires the permit of a request with many commands, or refuses it if too many are open.
+    pub(super) fn try_acquire_stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = Arc::clone(&self.0.streams).try_acquire_owned();
+        permit.map_err(|_| Problem::too_busy())
+    }
+
+    /// Waits for the permit of a line. The requests of others have permits of their own, so they never wait for lines.
+    pub(super) async fn acquire_line(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.lines).acquire_owned().await.ok()
     }
 }
 
@@ -43,11 +77,10 @@ pub(super) struct EnforcedLimits {
 
 impl EnforcedLimits {
     pub(super) fn new(limits: RequestLimits, local_hosts_only: bool, shares: CallerShares) -> Self {
-        let permits = limits.requests.min(Semaphore::MAX_PERMITS);
         Self {
             limits,
             local_hosts_only,
-            concurrency: ConcurrencyLimit(Arc::new(Semaphore::new(permits))),
+            concurrency: ConcurrencyLimit::new(limits.requests),
             shares,
         }
     }

@@ -4,7 +4,7 @@ use syn::{Attribute, Ident, LitStr, Meta};
 
 use crate::codegen::{
     attribute::{self, SeenKeys},
-    caller_rules::CallerKeys,
+    caller_rules::{CallerKeys, parse_roles},
     errors::Errors,
 };
 
@@ -17,6 +17,8 @@ pub(crate) struct CommandAttr {
     pub(crate) exists: Vec<LitStr>,
     pub(crate) path: Option<LitStr>,
     pub(crate) caller: CallerKeys,
+    /// The roles that say when something happened before.
+    pub(crate) backdate_roles: Vec<LitStr>,
     pub(crate) summary: Option<LitStr>,
     /// The key `internal`: clients cannot send the command.
     pub(crate) internal: Option<Meta>,
@@ -24,7 +26,7 @@ pub(crate) struct CommandAttr {
     pub(crate) has_subject: bool,
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "subject",
     "condition",
     "exists",
@@ -33,6 +35,7 @@ const KEYS: [&str; 10] = [
     "role_without_token",
     "owner",
     "owner_except",
+    "backdate_role",
     "summary",
     "internal",
 ];
@@ -62,6 +65,10 @@ impl CommandAttr {
             "exists" => self.exists = parse_subjects(meta, errors),
             "path" => {
                 self.path = attribute::parse_text(meta, "path = \"/books/purchase\"", errors);
+            }
+            "backdate_role" => {
+                let example = "backdate_role = \"importer\"";
+                self.backdate_roles = parse_roles(meta, example, errors);
             }
             "summary" => {
                 self.summary =

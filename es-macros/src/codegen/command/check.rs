@@ -22,6 +22,8 @@ pub(crate) struct CheckedCommand {
     pub(crate) subject: Template,
     pub(crate) path: String,
     pub(crate) caller: CheckedCallerRules,
+    /// The roles that say when something happened before.
+    pub(crate) backdate_roles: Vec<String>,
     /// The variant of `SubjectCondition`.
     pub(crate) condition: &'static str,
     /// The other subjects that must have an event.
@@ -69,6 +71,7 @@ pub(crate) fn check_command(item: &DeriveInput, errors: &mut Errors) -> Option<C
     let plain_fields = fields.as_deref().map(plain).unwrap_or_default();
     let caller =
         caller_rules::check_caller_rules(&attr.caller, "the command", &plain_fields, errors);
+    let backdate_roles = caller_rules::check_names(&attr.backdate_roles, errors);
     let summary = doc_comment::summary_or_name(ident, attr.summary.as_ref(), &item.attrs);
     let mut command = CheckedCommand {
         ident: ident.clone(),
@@ -76,6 +79,7 @@ pub(crate) fn check_command(item: &DeriveInput, errors: &mut Errors) -> Option<C
         subject: subject?,
         path: String::new(),
         caller,
+        backdate_roles,
         condition: condition?,
         required,
         fields: fields?,
@@ -110,6 +114,10 @@ fn no_path(internal: &Meta, attr: &CommandAttr, errors: &mut Errors) -> Option<O
         let message =
             "nobody posts an internal command, so nobody needs a role: remove `internal` or `role`";
         errors.record(internal, message);
+    }
+    if let Some(role) = attr.backdate_roles.first() {
+        let message = "nobody posts an internal command, and a reaction sends it now: remove `internal` or `backdate_role`";
+        errors.record(role, message);
     }
     Some(None)
 }

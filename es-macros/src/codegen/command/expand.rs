@@ -100,6 +100,12 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
     let (name, summary) = (ident.unraw().to_string(), summary.expand(framework));
     let subject = command.subject.render(|field| command.member_name(field));
     let caller = command.caller.generate_items(framework);
+    let backdate_roles = &command.backdate_roles;
+    let backdate_roles = (!backdate_roles.is_empty()).then(|| {
+        quote!(
+            const BACKDATE_ROLES: &'static [&'static str] = &[#(#backdate_roles),*];
+        )
+    });
     let condition = format_ident!("{condition}");
     let fields = command.fields.iter().map(|field| field.field.name());
     let declaration = declaration(ident, framework);
@@ -116,6 +122,7 @@ fn impl_command(command: &CheckedCommand, framework: &Framework) -> TokenStream 
             const CONDITION: #framework::command::SubjectCondition =
                 #framework::command::SubjectCondition::#condition;
             #caller
+            #backdate_roles
             const FIELDS: &'static [&'static str] = &[#(#fields),*];
             const DECLARATION: #framework::Declaration = #declaration;
 

@@ -5,4 +5,4 @@ mod asyncapi;
 mod generated_clients;
 mod model;
 mod openapi;
-mod tools;
+pub(crate) mod tools;

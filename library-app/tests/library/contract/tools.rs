@@ -28,7 +28,7 @@ pub(super) fn described(part: &str) -> Value {
 
 /// Returns the path of the program `cargo-es`, which a build of the workspace puts beside the library.
 #[track_caller]
-pub(super) fn require_cargo_es() -> Option<PathBuf> {
+pub(crate) fn require_cargo_es() -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_BIN_EXE_library-app")).with_file_name("cargo-es");
     let is_built = program.is_file();
     let remedy = "run `cargo build --package cargo-es`".to_owned();

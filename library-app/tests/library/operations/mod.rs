@@ -5,6 +5,7 @@ mod damaged_store;
 mod deployment;
 mod dry_run;
 pub(crate) mod failed_start;
+mod import;
 mod lifecycle;
 mod loan_limit;
 mod operator_over_tls;

@@ -160,6 +160,20 @@ impl IdempotencyKey {
         Self(format!("{} {caller}", self.0).into())
     }
 
+    /// Returns the key of a line of a request with many commands: `K-7` for the seventh line under the key `K`.
+    ///
+    /// ```
+    /// use es_framework::command::IdempotencyKey;
+    ///
+    /// let key: IdempotencyKey = "8e03978e".parse()?;
+    /// assert_eq!(key.for_line(7), "8e03978e-7".parse()?);
+    /// # Ok::<_, es_framework::command::InvalidIdempotencyKey>(())
+    /// ```
+    #[must_use]
+    pub fn for_line(&self, line: u64) -> Self {
+        Self(format!("{}-{line}", self.0).into())
+    }
+
     /// Returns the SHA-256 digest, which is valid in a subject.
     pub(super) fn digest_for_subject(&self) -> String {
         es_event::hex(&Sha256::digest(self.0.as_bytes()))

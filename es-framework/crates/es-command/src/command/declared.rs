@@ -54,6 +54,8 @@ pub trait Command:
     const ROLE_WITHOUT_TOKEN: bool = false;
     /// True if everybody may send it without a credential, also if authentication is on.
     const PUBLIC: bool = false;
+    /// The roles of which a caller needs one to say when something happened before. Without roles, nobody may.
+    const BACKDATE_ROLES: &'static [&'static str] = &[];
     /// The rule about the owner, if there is one.
     const OWNER: Option<OwnerRule> = None;
     /// The names of the command's fields, from which `#[event(from = …)]` takes those of an event.

@@ -4,8 +4,9 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{
-    Command, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunDecision,
-    Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition, pipeline,
+    Command, CommandError, CommandOrder, CommandOutcome, CommandRequest, CommandResources,
+    DryRunDecision, Handle, Parameter, RejectionDescriptor, ReplySchema, SubjectCondition,
+    pipeline,
     prepared_command::{PrepareFunction, PreparedCommand},
 };
 use es_event::{Declaration, OwnerRule};
@@ -49,6 +50,8 @@ pub struct CommandDescriptor {
     pub role_without_token: bool,
     /// True if everybody may send it without a credential, also if authentication is on.
     pub public: bool,
+    /// The roles of which a caller needs one to say when something happened before.
+    pub backdate_roles: &'static [&'static str],
     /// The rule about the owner, if there is one.
     pub owner: Option<OwnerRule>,
     /// The place of the command's declaration in the source.
@@ -87,7 +90,19 @@ impl CommandDescriptor {
         resources: &'a CommandResources,
         request: CommandRequest<'a>,
     ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
-        pipeline::execute(self.name, self.prepare, resources, request).boxed()
+        pipeline::execute(self.name, self.prepare, resources, request, None).boxed()
+    }
+
+    /// The same, after the earlier commands of this order that are about the same subjects.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn execute_in_order<'a>(
+        &self,
+        resources: &'a CommandResources,
+        request: CommandRequest<'a>,
+        order: &'a CommandOrder,
+    ) -> BoxFuture<'a, Result<CommandOutcome, CommandError>> {
+        pipeline::execute(self.name, self.prepare, resources, request, Some(order)).boxed()
     }
 
     /// Decides on a request, and appends nothing.
@@ -114,6 +129,7 @@ impl CommandDescriptor {
             roles: C::ROLES,
             role_without_token: C::ROLE_WITHOUT_TOKEN,
             public: C::PUBLIC,
+            backdate_roles: C::BACKDATE_ROLES,
             owner: C::OWNER,
             declaration: <C as Command>::DECLARATION,
             handler: C::HANDLER,

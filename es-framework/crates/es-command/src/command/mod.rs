@@ -21,6 +21,7 @@ mod json_members;
 mod lock;
 mod metrics;
 mod nul_check;
+mod order;
 mod outcome;
 mod parameter;
 mod parse;
@@ -55,6 +56,10 @@ pub use inject::query_service;
 pub use inject::{Inject, InjectIntoCall, InjectIntoQuery, InputSource, IsState, ParameterOrigin};
 pub(crate) use inject::{RebuildFunction, StateFunctions};
 pub use input::{HandlerInputs, Input, OptionalState, StatesOfSubjects};
+#[doc(hidden)]
+pub use json_members::split_member;
+#[doc(hidden)]
+pub use order::CommandOrder;
 pub use outcome::CommandOutcome;
 pub use parameter::Parameter;
 pub(crate) use past_store::PastEnd;

@@ -20,8 +20,8 @@
 use std::time::Instant;
 
 use super::{
-    CommandContext, CommandError, CommandOutcome, CommandRequest, CommandResources, DryRunDecision,
-    Handle, NewEvent, SubjectCondition, UntypedDecision,
+    CommandContext, CommandError, CommandOrder, CommandOutcome, CommandRequest, CommandResources,
+    DryRunDecision, Handle, NewEvent, SubjectCondition, UntypedDecision,
     append::{AppendResult, append_decision},
     idempotency::IdempotentRequest,
     metrics,
@@ -36,10 +36,11 @@ pub(super) async fn execute(
     prepare: PrepareFunction,
     resources: &CommandResources,
     request: CommandRequest<'_>,
+    order: Option<&CommandOrder>,
 ) -> Result<CommandOutcome, CommandError> {
     let begin = Instant::now();
     let result = match CommandExecution::begin(name, prepare, resources, request) {
-        Ok(execution) => execution.run().await,
+        Ok(execution) => execution.run_in_order(order).await,
         Err(error) => Err(error),
     };
     metrics::count_command(name, &result, begin.elapsed());
@@ -106,6 +107,18 @@ impl<'a> CommandExecution<'a> {
             idempotency: IdempotentRequest::from_request(&request, name)?,
             ..Self::new(command, resources, request.context)
         })
+    }
+
+    /// Runs after the earlier commands of an order. Nothing is awaited before the command has its place in it.
+    async fn run_in_order(
+        mut self,
+        order: Option<&CommandOrder>,
+    ) -> Result<CommandOutcome, CommandError> {
+        let place = order.map(|order| order.enter(self.command.subjects()));
+        if let Some(place) = &place {
+            place.wait_for_earlier().await;
+        }
+        self.run().await
     }
 
     async fn run(mut self) -> Result<CommandOutcome, CommandError> {

@@ -82,6 +82,14 @@ impl PreparedCommand {
         })
     }
 
+    /// Returns the command's own subject and those of its states.
+    pub(super) fn subjects(&mut self) -> Vec<Subject> {
+        let own = self.subject.clone();
+        let states = self.decision.states();
+        let read = states.iter().map(|state| state.scope().subject.clone());
+        read.chain([own]).collect()
+    }
+
     /// Waits until no other command of this process decides on the subjects that are read. A command that reads
     /// nothing relies on the store's preconditions alone.
     pub(super) async fn lock_subjects(

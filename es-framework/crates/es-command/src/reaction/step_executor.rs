@@ -294,7 +294,8 @@ impl StepExecutor {
         let name = self.reaction.name;
         let context = CommandContext {
             caller: Caller::System,
-            metadata: event.metadata(),
+            // The command follows today from what happened then.
+            metadata: event.metadata().without_occurred_at(),
             trace: event.trace.clone(),
             expected: None,
             idempotency_key: Some(IdempotencyKey::for_reaction(key)),

@@ -7,7 +7,7 @@ use crate::{Problem, problem::kind};
 
 /// The reason why a request is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum AccessDenied {
+pub(crate) enum AccessDenied {
     /// The request has no credential.
     NoCredential,
     /// The credential is invalid. The response has no reason, so that it does not help to guess one. The log has

@@ -17,7 +17,8 @@ use es_net::{
 };
 
 use super::{
-    Auth, ClientRateLimiter, Issuer, PublicRoutes, RequestWithoutCredential, VerifiedCaller,
+    Auth, ClientRateLimiter, CountedClient, Issuer, PublicRoutes, RequestWithoutCredential,
+    VerifiedCaller,
     denied::AccessDenied,
     streams::{end_when, is_stream},
     tokens::FileTokens,
@@ -180,9 +181,13 @@ async fn guard_request(
         let caller = known.as_ref().ok().and_then(Option::as_ref);
         let peer = request.extensions().get::<PeerAddress>().copied();
         let client = ClientIdentity::identify(caller.map(VerifiedCaller::name), peer);
-        if let Err(too_many) = rate.admit_request(client) {
+        if let Err(too_many) = rate.admit_request(client.clone()) {
             return *too_many;
         }
+        let rate = rate.clone();
+        request
+            .extensions_mut()
+            .insert(CountedClient { rate, client });
     }
     match known {
         Ok(None) => next.run(request).await,

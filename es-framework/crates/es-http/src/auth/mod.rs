@@ -22,9 +22,10 @@ use es_event::NotLinked as Issuer;
 use jwt::Issuer;
 
 pub(super) use caller::{RequestWithoutCredential, VerifiedCaller};
+pub(super) use denied::AccessDenied;
 pub(super) use guard::{check_access, with_authentication};
 pub(super) use public_routes::PublicRoutes;
-pub(super) use rate::ClientRateLimiter;
+pub(super) use rate::{ClientRateLimiter, CountedClient};
 
 use guard::Authenticator;
 

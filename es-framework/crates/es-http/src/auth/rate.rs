@@ -1,6 +1,6 @@
 //! The rate limit of each client, for all requests.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, time::Duration};
 
 use axum::{
     http::{HeaderValue, header},
@@ -24,6 +24,22 @@ impl ClientRateLimiter {
     pub(super) fn admit_request(&self, client: ClientIdentity) -> Result<(), Box<Response>> {
         let admission = self.0.admit(client);
         admission.map_err(|exceeded| Box::new(respond(exceeded)))
+    }
+}
+
+/// The client that a request counts against, for a request that does the work of many.
+#[derive(Debug, Clone)]
+pub(crate) struct CountedClient {
+    pub(super) rate: ClientRateLimiter,
+    pub(super) client: ClientIdentity,
+}
+
+impl CountedClient {
+    /// Counts one more request, as soon as the client may send it.
+    pub(crate) async fn wait_for_admission(&self) {
+        while let Err(exceeded) = self.rate.0.admit(self.client.clone()) {
+            tokio::time::sleep(Duration::from_secs(exceeded.retry_after)).await;
+        }
     }
 }
 

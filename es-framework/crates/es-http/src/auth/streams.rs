@@ -13,11 +13,15 @@ use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
 use super::{Auth, VerifiedCaller, tokens::FileTokens};
+use crate::lines::NDJSON;
 
-/// Returns whether a response is a stream without an end.
+/// Returns whether a response is a stream that may last long.
 pub(super) fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(header::CONTENT_TYPE);
-    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    let is_kind = |media_type: &str| {
+        kind.is_some_and(|kind| kind.as_bytes().starts_with(media_type.as_bytes()))
+    };
+    is_kind("text/event-stream") || is_kind(NDJSON)
 }
 
 /// Returns the same response, which ends when the future completes.

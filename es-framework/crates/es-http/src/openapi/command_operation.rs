@@ -43,12 +43,22 @@ pub(super) fn operation(command: &CommandDescriptor, schemas: &mut Schemas) -> O
     let text = DocComment::parse(&described);
     let named = Operation::new(command.name, command.summary, text.text_after_summary());
     let with_body = with_request(named, command, schema, schemas);
-    with_answers(with_body, command, schemas)
+    with_answers(with_backdating(with_body, command), command, schemas)
         .with_caller_rules(command.roles, command.owner)
         .with_public(command.public)
         .with_problems(by_condition(command))
         .with_problems((command.rejections)().iter().map(ProblemKind::from))
         .with_problems(PROBLEMS)
+}
+
+/// Adds the header of a command that takes the time at which something happened.
+fn with_backdating(operation: Operation, command: &CommandDescriptor) -> Operation {
+    if command.backdate_roles.is_empty() {
+        return operation;
+    }
+    operation
+        .with_headers(&[header::EVENT_OCCURRED_AT])
+        .with_problems([kind::FORBIDDEN, kind::INVALID_OCCURRED_AT])
 }
 
 /// Adds the path parameters. Adds the body, without the members that are in the path.

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) const CACHE_CONTROL: &str = "Cache-Control";
 pub(super) const ETAG: &str = "ETag";
+pub(super) const EVENT_OCCURRED_AT: &str = "Event-Occurred-At";
 pub(super) const EVENT_POSITION: &str = "Event-Position";
 pub(super) const HELD_ROWS: &str = "Held-Rows";
 pub(super) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
@@ -24,6 +25,11 @@ pub(super) fn header_reference(name: &str) -> Value {
 /// Returns the request headers.
 pub(super) fn request_headers() -> Value {
     let described = [
+        (
+            EVENT_OCCURRED_AT,
+            "The time at which it happened, if that was before. The events have it beside the time at which they are recorded.",
+            json!({ "type": "string", "format": "date-time" }),
+        ),
         (
             EVENT_POSITION,
             "Waits until the read model has applied the event with this id, so that clients read their own writes.",

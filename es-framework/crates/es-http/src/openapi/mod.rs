@@ -35,7 +35,7 @@ use es_catalog::Catalog;
 use es_personal::PersonalEvents;
 use serde_json::{Map, Value, json};
 
-use crate::problem::kind;
+use crate::{lines::LineAnswer, problem::kind};
 
 use operation::{OpenApiResponse, Operation};
 use schemas::Schemas;
@@ -44,6 +44,9 @@ pub(super) use document_route::{OpenApiDocument, PATH};
 
 /// The version of the specification that the document follows.
 const OPENAPI: &str = "3.1.1";
+
+/// Describes requests with many commands.
+const LINES: &str = "Each command also takes `application/x-ndjson`: many commands, a line of JSON each. The response is `200` with the same media type, and has a line with a `CommandLineAnswer` for each command, in their order. `Idempotency-Key: k` gives line 7 the key `k-7`, and `Prefer: handling=strict` stops at the first refused line.";
 
 /// Returns a reference to the schema that fits every problem.
 pub(super) fn problem_reference() -> Value {
@@ -85,10 +88,14 @@ pub fn document(name: &str, catalog: &Catalog) -> Value {
         paths.add(&path, method, operation);
     }
     problem_schemas::add_schemas(&mut schemas);
+    // No second media type of each command: generators of clients refuse a body with several.
+    schemas
+        .response_generator_mut()
+        .subschema_for::<LineAnswer>();
     let responses = shared_responses::share_responses(&mut paths.all);
     let document = json!({
         "openapi": OPENAPI,
-        "info": { "title": name, "version": catalog.version() },
+        "info": { "title": name, "version": catalog.version(), "description": LINES },
         "paths": paths.all,
         "components": {
             "schemas": {},

@@ -23,6 +23,7 @@ use crate::{
     command::{check_content_type, read_body},
     context,
     limits::ConcurrencyLimit,
+    occurred_at,
     problem::kind,
 };
 
@@ -175,6 +176,8 @@ async fn decide_command(
     );
     let mut context = context::read_command_context(&parts.headers, &http.metadata_headers)?;
     context.caller = caller;
+    let resources = &http.command_resources;
+    occurred_at::read_header(&mut context, &parts.headers, command, resources)?;
     let request = CommandRequest {
         body: &body,
         path_parameters: &[],

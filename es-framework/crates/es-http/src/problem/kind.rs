@@ -77,6 +77,18 @@ pub(crate) const BODY_TOO_LARGE: ProblemKind = ProblemKind::new(
     "The body is too large",
 );
 
+pub(crate) const NOT_EXECUTED: ProblemKind = ProblemKind::new(
+    StatusCode::FAILED_DEPENDENCY,
+    "not-executed",
+    "An earlier command of the request was refused",
+);
+
+pub(crate) const INVALID_OCCURRED_AT: ProblemKind = ProblemKind::new(
+    StatusCode::UNPROCESSABLE_ENTITY,
+    "invalid-occurred-at",
+    "The time at which it happened is not valid",
+);
+
 pub(crate) const BODY_TOO_SLOW: ProblemKind = ProblemKind::new(
     StatusCode::REQUEST_TIMEOUT,
     "body-too-slow",
