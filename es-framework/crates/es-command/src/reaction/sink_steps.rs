@@ -78,6 +78,7 @@ impl StepExecutor {
             return Ok(());
         };
         let publication = self.step_name(step);
+        let occurred_at = event.metadata().occurred_at();
         let numbered = outgoing.iter().enumerate();
         let received = numbered.filter(|(_, outgoing)| sink.receives(outgoing.event_type));
         let events: Vec<_> = received
@@ -87,7 +88,7 @@ impl StepExecutor {
                 subject: event.subject.to_string(),
                 event_type: outgoing.event_type,
                 time: event.time.to_string(),
-                occurred_at: None,
+                occurred_at: occurred_at.map(|time| time.to_string()),
                 trace: event.trace.clone(),
                 data: Arc::clone(&outgoing.data),
             })
