@@ -225,7 +225,7 @@ impl EventImport<'_> {
             Error::because(sentence, error)
         })?;
         self.latest = recorded.last().map(|event| event.id);
-        if lines / PROGRESS > self.lines / PROGRESS {
+        if lines.checked_div(PROGRESS) > self.lines.checked_div(PROGRESS) {
             say(format_args!("{lines} lines"))?;
         }
         self.lines = lines;
