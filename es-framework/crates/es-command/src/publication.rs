@@ -301,16 +301,21 @@ pub fn decode_event<E: Event>(event: &EventView<'_>, shown: &[&str]) -> Result<E
 #[must_use]
 #[track_caller]
 pub const fn personal_member<E: Event>(field: &str) -> &'static str {
-    let mut rest = E::PERSONAL;
+    let (mut rest, mut found) = (E::PERSONAL, None);
     while let [(name, member), others @ ..] = rest {
         if es_event::are_equal(name, field) {
-            return member;
+            found = Some(*member);
         }
         rest = others;
     }
-    panic!(
+    assert!(
+        found.is_some(),
         "the event has no personal field of this name: name fields with `#[personal(…)]`, and leave the others out, because the publication sees them anyway"
-    )
+    );
+    match found {
+        Some(member) => member,
+        None => "",
+    }
 }
 
 /// Boxes the public events of a publication.
