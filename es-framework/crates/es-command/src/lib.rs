@@ -9,13 +9,14 @@ extern crate self as es_framework;
 
 pub mod command;
 mod new_event;
-pub mod publication;
 pub mod reaction;
 pub mod settings;
 pub mod state;
 #[doc(hidden)]
 pub mod unique;
 pub mod validate;
+
+pub use reaction::publication;
 
 #[cfg(test)]
 mod facade;

@@ -3,15 +3,13 @@
 use std::{
     borrow::Cow,
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use es_event::{EventId, Subject};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::SubscriberProgress;
 
 /// The number of deliveries that are shown.
 const MAX_RECORDS: usize = 20;
@@ -46,7 +44,7 @@ pub(super) type SharedDeliveryLog = Arc<Mutex<Option<DeliveryLog>>>;
 
 impl DeliveryLog {
     /// Adds a delivery, and forgets the oldest one if there are too many.
-    fn push(&mut self, record: DeliveryRecord) {
+    pub(super) fn push(&mut self, record: DeliveryRecord) {
         self.0.truncate(MAX_RECORDS.saturating_sub(1));
         self.0.push_front(record);
     }
@@ -54,38 +52,5 @@ impl DeliveryLog {
     /// Returns the deliveries, the newest first.
     pub fn iter(&self) -> impl Iterator<Item = &DeliveryRecord> {
         self.0.iter()
-    }
-}
-
-impl SubscriberProgress {
-    /// Records that the component is a sink.
-    #[doc(hidden)]
-    pub fn begin_deliveries(&self) {
-        self.lock_deliveries().get_or_insert_default();
-    }
-
-    /// Records a delivery that has ended.
-    #[doc(hidden)]
-    pub fn record_delivery(&self, record: DeliveryRecord) {
-        self.lock_deliveries().get_or_insert_default().push(record);
-    }
-
-    /// Returns the last deliveries, if the component is a sink.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn deliveries(&self) -> Option<DeliveryLog> {
-        self.lock_deliveries().clone()
-    }
-
-    /// Returns true if the component is a sink.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn is_sink(&self) -> bool {
-        self.lock_deliveries().is_some()
-    }
-
-    fn lock_deliveries(&self) -> MutexGuard<'_, Option<DeliveryLog>> {
-        let deliveries = self.deliveries.lock();
-        deliveries.unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,6 +18,7 @@ mod panic;
 mod progress;
 mod progress_registry;
 mod progress_watcher;
+mod sink_progress;
 mod skip_log;
 mod skipped_events;
 pub mod state;

@@ -5,11 +5,11 @@ use std::{fmt::Display, time::Duration};
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{OutgoingCommands, PendingCommands, ReactionContext, ReactionError, Schedule};
-use crate::{
-    command::{CommandDescriptor, Parameter, ParameterOrigin},
+use super::{
+    OutgoingCommands, PendingCommands, ReactionContext, ReactionError, Schedule,
     publication::PublishFunction,
 };
+use crate::command::{CommandDescriptor, Parameter, ParameterOrigin};
 use es_event::{Declaration, Event, EventId, EventView};
 
 /// A reaction: the actions that follow from events. `#[reaction]` implements it.

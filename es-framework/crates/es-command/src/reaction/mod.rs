@@ -12,6 +12,7 @@ mod error;
 mod executor_progress;
 mod old_checkpoint;
 mod planner;
+pub mod publication;
 mod reaction_key;
 mod reactions;
 mod rebuilt_states;

@@ -13,9 +13,9 @@ use jiff::Timestamp;
 
 use super::{
     ReactionAction, ReactionDescriptor, ReactionError, ReactionStep, ReactionTiming, StartPosition,
+    publication::{OutgoingEvents, Publications},
     step_executor::{StepExecutor, StepOfEventView},
 };
-use crate::publication::{OutgoingEvents, Publications};
 
 /// The attempts to deliver before an operator makes the next one. The last thirty of them are a day apart.
 const ATTEMPTS: u32 = 50;

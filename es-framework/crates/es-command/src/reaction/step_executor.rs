@@ -12,14 +12,12 @@ use tracing::{Instrument as _, Span};
 use super::{
     OutgoingCommand, OutgoingCommands, PendingCall, PendingCommands, ReactionAction,
     ReactionContext, ReactionDescriptor, ReactionError, ReactionKey, ReactionStep, ReactionTiming,
+    publication::PendingEvents,
     schedule_times::{StepSchedules, parse_schedules},
 };
-use crate::{
-    command::{
-        CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, PastEnd,
-        Services,
-    },
-    publication::PendingEvents,
+use crate::command::{
+    CommandContext, CommandError, CommandRequest, CommandResources, IdempotencyKey, PastEnd,
+    Services,
 };
 use es_event::{Caller, EventType, EventView, RecordedEvent, Upcasters};
 use es_observe::telemetry::traces;

@@ -11,10 +11,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{
-    command::{CommandResources, Parameter},
-    reaction::{ReactionContext, ReactionError},
-};
+use super::{ReactionContext, ReactionError};
+use crate::command::{CommandResources, Parameter};
 
 /// An event that other systems receive. `#[derive(PublicEvent)]` implements it.
 ///
