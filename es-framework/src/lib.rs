@@ -88,18 +88,6 @@ pub use es_macros::Command;
 /// ```
 pub use es_macros::Event;
 /// ```
-/// use es_framework::prelude::*;
-///
-/// /// A copy can be borrowed again.
-/// #[derive(PublicEvent)]
-/// pub struct CopyAvailable {
-///     pub id: Uuid,
-/// }
-///
-/// assert_eq!(CopyAvailable::TYPE, "com.example.library.CopyAvailable.v1");
-/// ```
-pub use es_macros::PublicEvent;
-/// ```
 /// use es_framework::{command::RejectionKind, prelude::*};
 ///
 /// /// Why a copy is not lent.
@@ -254,24 +242,6 @@ pub use es_macros::projection;
 /// ```
 /// use es_framework::prelude::*;
 /// # #[derive(Event)]
-/// # pub struct BookReturnedEvent { id: Uuid, reader: Uuid }
-///
-/// /// A copy can be borrowed again.
-/// #[derive(PublicEvent)]
-/// pub struct CopyAvailable {
-///     pub id: Uuid,
-/// }
-///
-/// /// Who returned it is nobody's business.
-/// #[publish]
-/// fn copy_available(event: &BookReturnedEvent) -> CopyAvailable {
-///     CopyAvailable { id: event.id }
-/// }
-/// ```
-pub use es_macros::publish;
-/// ```
-/// use es_framework::prelude::*;
-/// # #[derive(Event)]
 /// # pub struct LoanOpenedEvent { id: Uuid, due_at: Timestamp }
 /// # #[derive(ReadModel)]
 /// # #[read_model(table = "loans", subject = "/loans/{id}")]
@@ -354,6 +324,26 @@ pub use es_macros::reaction;
 /// assert_eq!(CopyPricedV1 { price: "12.50".into() }.upcast().cents, 1250);
 /// ```
 pub use es_macros::upcast;
+/// ```
+/// use es_framework::prelude::*;
+/// # #[derive(Event)]
+/// # pub struct BookReturnedEvent { id: Uuid, reader: Uuid }
+///
+/// /// A copy can be borrowed again.
+/// #[derive(PublicEvent)]
+/// pub struct CopyAvailable {
+///     pub id: Uuid,
+/// }
+///
+/// /// Who returned it is nobody's business.
+/// #[publish]
+/// fn copy_available(event: &BookReturnedEvent) -> CopyAvailable {
+///     CopyAvailable { id: event.id }
+/// }
+///
+/// assert_eq!(CopyAvailable::TYPE, "com.example.library.CopyAvailable.v1");
+/// ```
+pub use es_macros::{PublicEvent, publish};
 /// ```
 /// use es_framework::prelude::*;
 ///

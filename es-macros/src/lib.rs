@@ -315,33 +315,7 @@ pub fn projection(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a block of functions a reaction, which sends commands or calls other systems in response
 /// to events.
 ///
-/// Leaves the block unchanged, implements `React` for its type, which has no fields, and registers
-/// the reaction. Each function takes an event, by reference or by value. Functions have no state.
-///
-/// | function | |
-/// |---|---|
-/// | `fn remind(event: &E) -> RemindReaderCommand` | sends a command, or an `Option`, a `Vec` or a tuple of commands, each of which is carried out once |
-/// | `async fn mail(event: &E, mailer: &Mailer, key: &ReactionKey) -> Result<(), MailError>` | calls another system, at least once; takes the `&Clock`, settings and what `App::provide` is given, and a `&ReactionKey` that is the same whenever the call is made again |
-///
-/// # `#[deadline(…)]` above a function
-///
-/// The function runs at a given time instead of when the event arrives, even after a restart.
-///
-/// | key | | if left out |
-/// |---|---|---|
-/// | `at = due_at` | the field of the event that holds the time, a `Timestamp` or an `Option<Timestamp>` | an error |
-/// | `unless(BookReturnedEvent)` | the events that cancel the deadline if they arrive first, on the same subject | none |
-///
-/// # `#[reaction(…)]`
-///
-/// | key | | if left out |
-/// |---|---|---|
-/// | `name = "LoanReminder"` | the name in the event store; a reaction with another name starts from the beginning | the type's name |
-/// | `begin = new` | the reaction starts with the first event after its first start | `first`: the first event of the store |
-/// | `attempts = 16` | the number of attempts of a failing call before its subject waits for an operator, from 1 to 10,000 | 100 |
-/// | `repeats` | the commands may lead back to the events that start the reaction; this silences the warning at start | the start warns about a reaction that can start itself |
-///
-/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
+#[doc = include_str!("../docs/reaction.md")]
 #[proc_macro_attribute]
 pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::reaction::reaction(arguments.into(), item.into(), &Manifest::of_this_crate()).into()
@@ -349,20 +323,7 @@ pub fn reaction(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Declares a public event: a fact that other systems are told, with a type and a schema of its own.
 ///
-/// Implements `PublicEvent`, `Serialize`, `Deserialize` and `JsonSchema` for a struct with named fields, and registers the
-/// public event. Its JSON has one member for each field, in camelCase. The doc comment is its description. The type is the
-/// crate's package, the struct's name and the version: `com.example.library.CopyAvailable.v1`.
-///
-/// # `#[public_event(…)]` above the struct
-///
-/// | key | | if left out |
-/// |---|---|---|
-/// | `package = "com.example.stock"` | the package of this public event alone | the one in Cargo.toml, as for `#[derive(Event)]` |
-/// | `name = "CopyAvailable"` | the name after the package | the struct's name |
-/// | `version = 2` | the version, which ends the type | `1` |
-///
-/// `#[serde(…)]` and `#[schemars(…)]` above a field and `#[es(crate = "…")]` above the struct work
-/// as for `#[derive(Command)]`.
+#[doc = include_str!("../docs/public_event.md")]
 #[proc_macro_derive(
     PublicEvent,
     attributes(public_event, event, personal, validate, serde, schemars, es)
@@ -373,20 +334,7 @@ pub fn derive_public_event(item: TokenStream) -> TokenStream {
 
 /// Makes a function a publication: a pure function that decides which public events follow from a stored event.
 ///
-/// Leaves the function unchanged and registers it. It takes the event, by reference or by value, and states as a function
-/// of a reaction does: `&Book`, `Option<&Book>`, `#[subject("/readers/{reader}")] reader: &Reader`. They are as they were
-/// after the event. It returns a public event, or an `Option`, a `Vec` or a tuple of public events. It is a free function,
-/// and neither `async` nor `unsafe` nor generic.
-///
-/// # `#[publish(…)]`
-///
-/// | key | | if left out |
-/// |---|---|---|
-/// | `personal(name, email)` | the personal fields of the event that the function sees | it sees the `erased` replacements of all personal values |
-///
-/// An erased person's values are replaced in any case, and so are all personal values in states.
-///
-/// `#[es(crate = "…")]` below the attribute works as for `#[derive(Command)]`.
+#[doc = include_str!("../docs/publish.md")]
 #[proc_macro_attribute]
 pub fn publish(arguments: TokenStream, item: TokenStream) -> TokenStream {
     codegen::publish::publish(arguments.into(), item.into(), &Manifest::of_this_crate()).into()

@@ -1,11 +1,11 @@
-//! What other systems are told about copies. They are not told who reads what.
+//! The public events about copies. They do not say who reads what.
 
 use es_framework::prelude::*;
 
 use super::{Book, BookBorrowedEvent, BookPurchasedEvent, BookRemovedEvent, BookReturnedEvent};
 use crate::reservation::CopyPutBackEvent;
 
-/// A copy with the book that it is of.
+/// A copy with its book.
 #[derive(Debug, Clone, PartialEq, Value)]
 pub struct CopyOfBook {
     pub id: Uuid,
@@ -13,7 +13,7 @@ pub struct CopyOfBook {
     pub title: String,
 }
 
-/// What is printed on a copy.
+/// The book that a copy is of.
 #[derive(Debug, PartialEq, State)]
 pub struct PrintedBook {
     pub isbn: String,

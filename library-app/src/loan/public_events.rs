@@ -1,4 +1,4 @@
-//! What other systems are told about loans.
+//! The public events about loans.
 
 use es_framework::prelude::*;
 

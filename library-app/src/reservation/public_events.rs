@@ -1,4 +1,4 @@
-//! What other systems are told about reservations.
+//! The public events about reservations.
 
 use es_framework::prelude::*;
 

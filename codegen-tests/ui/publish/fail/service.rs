@@ -18,7 +18,7 @@ struct CopyAvailable {
 struct Mailer;
 
 #[publish]
-fn copy_available(event: &BookReturnedEvent, mailer: &Mailer) -> CopyAvailable {
+fn copy_available(event: &BookReturnedEvent, _mailer: &Mailer) -> CopyAvailable {
     CopyAvailable { id: event.id }
 }
 

@@ -41,7 +41,7 @@ mod tests {
     use crate::personal::serialize;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Joined {
+    struct JoinedEvent {
         id: u32,
         #[serde(serialize_with = "serialize_text")]
         name: String,
@@ -60,12 +60,12 @@ mod tests {
         serialize(value, "id", || "gone".to_owned(), serializer)
     }
 
-    fn joined(name: &str, phone: &str) -> Joined {
+    fn joined(name: &str, phone: &str) -> JoinedEvent {
         let contact = || Contact {
             phone: phone.to_owned(),
             city: "$personal".to_owned(),
         };
-        Joined {
+        JoinedEvent {
             id: 7,
             name: name.to_owned(),
             contacts: vec![contact(), contact()],
