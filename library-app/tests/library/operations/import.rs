@@ -118,7 +118,7 @@ fn write_copies(file: &Path) {
             0 => format!(
                 "\u{627}\u{644}\u{641} \u{644}\u{64a}\u{644}\u{629} \u{648}\u{644}\u{64a}\u{644}\u{629} {number}"
             ),
-            1 => format!("Cafe\u{301} Mu\u{308}ller, Band {number}"),
+            1 => format!("\"Cafe\u{301} Mu\u{308}ller, Band {number}\""),
             2 => format!("\"\"\"Quoted\"\", with commas, {number}\""),
             3 => format!("\u{5d0}\u{5e8}\u{5e5} \u{5d9}\u{5e9}\u{5e8}\u{5d0}\u{5dc} / {number}"),
             _ => format!("\u{6771}\u{4eac}\u{7269}\u{8a9e} {number}"),
@@ -165,7 +165,9 @@ async fn ten_thousand_copies_arrive_once_each_though_importer_and_library_are_ki
     let text = printed(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.contains(&format!("{without_isbn} of {COPIES} rows were refused")),
+        text.contains(&format!(
+            "error: {without_isbn} of {COPIES} rows were refused"
+        )),
         "{text}"
     );
     // What was refused is corrected, and imported from its own file.
