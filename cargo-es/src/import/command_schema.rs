@@ -39,8 +39,8 @@ impl CommandSchema {
                 "{name} has the path {path}, and all rows are sent to one path: import with a command whose fields are all in its body"
             )));
         }
-        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-        let body = resolve(document, body);
+        let body = operation.pointer("/requestBody/content/application~1json/schema");
+        let body = resolve(document, body.unwrap_or(&Value::Null));
         let fields = body["properties"].as_object().into_iter().flatten();
         let resolved = fields.map(|(name, schema)| (name.clone(), resolve_all(document, schema)));
         Ok(Self {

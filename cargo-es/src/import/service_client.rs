@@ -127,12 +127,7 @@ impl ServiceClient {
         commands: &mut [Option<String>],
         refused: &mut HashMap<usize, String>,
     ) -> Result<bool, RequestFailure> {
-        // The line of a command that is left out is blank, so the others keep their numbers and their keys.
-        let mut body = String::new();
-        for command in commands.iter() {
-            body += command.as_deref().unwrap_or_default();
-            body.push('\n');
-        }
+        let body = to_lines(commands);
         let url = format!("{}{path}", self.url);
         let mut request = self.http.post(&url);
         if let Some(token) = &self.token {
@@ -198,6 +193,15 @@ impl ServiceClient {
             ))),
         }
     }
+}
+
+/// Writes each command as a line. The line of a command that is left out is blank, so the others keep their numbers and
+/// their keys.
+fn to_lines(commands: &[Option<String>]) -> String {
+    let lines = commands.iter().map(Option::as_deref);
+    lines
+        .flat_map(|line| [line.unwrap_or_default(), "\n"])
+        .collect()
 }
 
 impl LineAnswer {

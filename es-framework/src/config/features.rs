@@ -175,12 +175,6 @@ mod tests {
             ),
             (settings().console(true), "CONSOLE", "console", console),
             (
-                settings().sinks_file(Some("sinks.toml".into())),
-                "SINKS_FILE",
-                "webhook",
-                cfg!(feature = "webhook"),
-            ),
-            (
                 settings().auth_issuer(Some(issuer)),
                 "AUTH_ISSUER",
                 "oidc",
@@ -238,8 +232,14 @@ mod tests {
     }
 
     /// Settings of connections to others and of TLS, in the form of [`settings`].
-    fn connection_settings() -> [(Settings, &'static str, &'static str, bool); 4] {
+    fn connection_settings() -> [(Settings, &'static str, &'static str, bool); 5] {
         [
+            (
+                Settings::default().sinks_file(Some("sinks.toml".into())),
+                "SINKS_FILE",
+                "webhook",
+                cfg!(feature = "webhook"),
+            ),
             (
                 Settings::default().event_store_url(Some("postgres://localhost/library".into())),
                 "EVENT_STORE_URL=postgres://…",

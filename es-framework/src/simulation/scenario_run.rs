@@ -77,12 +77,8 @@ async fn run(seed: u64, defect: Option<Defect>) -> RunReport {
     for instance in instances.iter() {
         start_instance(&environment, instance).await;
     }
-    let faults = inject_faults(
-        Arc::clone(&environment),
-        Arc::clone(&server),
-        Arc::clone(&instances),
-    );
-    let faults = tokio::spawn(faults);
+    let (attacked, hosts) = (Arc::clone(&server), Arc::clone(&instances));
+    let faults = tokio::spawn(inject_faults(Arc::clone(&environment), attacked, hosts));
     let clients = (0..CLIENTS).map(|number| {
         let client = SimulatedClient {
             number,

@@ -65,7 +65,7 @@ fn several(
 }
 
 #[publish]
-#[cfg(all())]
+#[cfg(not(any()))]
 #[allow(clippy::needless_pass_by_value)]
 fn events(_: &MemberJoinedEvent) -> (ClubGrew, ClubGrew) {
     (ClubGrew { count: 1 }, ClubGrew { count: 2 })

@@ -248,7 +248,7 @@ mod tests {
                 format!("{sink}start = \"now\"\nretries = 3\n"),
                 "line 5: unknown field `retries`",
             ),
-            (format!("{sink}"), "line 1: missing field `start`"),
+            (sink.clone(), "line 1: missing field `start`"),
             (
                 format!("{sink}start = \"soon\"\n"),
                 "sink erp: `start` is \"now\"",

@@ -290,22 +290,25 @@ fn event_line(number: u128, time: &str) -> Value {
     })
 }
 
+/// Imports a file into an embedded event store, and returns whether that succeeds and what is printed.
+fn import_events(data: &Path, keys: &str, arguments: &[&str], file: &Path) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
+    command.env_remove("EVENT_STORE_URL");
+    command.env("EVENT_STORE_DATA_DIR", data);
+    command.env("EVENT_STORE_API_TOKEN", TOKEN);
+    command.env("KEY_STORE_URL", keys);
+    command.arg("import").args(arguments).arg(file);
+    let output = command.output().unwrap();
+    (output.status.success(), printed(&output))
+}
+
 #[tokio::test]
 async fn events_of_another_system_are_checked_before_the_first_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let file = folder.path().join("events.ndjson");
     let keys = format!("sqlite:{}", folder.path().join("keys").display());
-    let import = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_library-app"));
-        command.env_remove("EVENT_STORE_URL");
-        command.env("EVENT_STORE_DATA_DIR", &data);
-        command.env("EVENT_STORE_API_TOKEN", TOKEN);
-        command.env("KEY_STORE_URL", &keys);
-        command.arg("import").args(arguments).arg(&file);
-        let output = command.output().unwrap();
-        (output.status.success(), printed(&output))
-    };
+    let import = |arguments: &[&str]| import_events(&data, &keys, arguments, &file);
     let mut lines: Vec<_> = (1..=1_200)
         .map(|number| event_line(number, "2019-03-01T10:00:00Z"))
         .collect();

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use es_event::{EventCandidate, EventId, Hash, Metadata};
 use es_store::{EventLog, memory::MemoryStore};
 use jiff::{SignedDuration, Timestamp};
