@@ -96,7 +96,10 @@ impl React for PanickingReaction {
         event: InvoiceSentEvent::TYPE,
         when: ReactionTiming::Immediate,
         action: ReactionAction::Send(|event, _, _| {
-            PANICS.lock().unwrap().push(event.recorded().subject.to_string());
+            PANICS
+                .lock()
+                .unwrap()
+                .push(event.recorded().subject.to_string());
             panic!("no more invoices")
         }),
         parameters: &[],
