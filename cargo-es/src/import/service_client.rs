@@ -32,11 +32,11 @@ pub(super) struct ServiceClient {
 struct LineAnswer {
     line: usize,
     status: u16,
-    problem: Option<Problem>,
+    problem: Option<LineProblem>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Problem {
+struct LineProblem {
     r#type: String,
     detail: String,
     #[serde(default)]
@@ -219,7 +219,7 @@ impl LineAnswer {
     }
 }
 
-impl Problem {
+impl LineProblem {
     /// Returns the detail, with each value that is not valid.
     fn reason(&self) -> String {
         let errors = self.errors.iter();
@@ -236,7 +236,7 @@ impl Problem {
 
 /// Returns the error for a request that was refused as a whole.
 fn refusal(status: StatusCode, url: &str, text: &str) -> ToolError {
-    let reason = match serde_json::from_str::<Problem>(text) {
+    let reason = match serde_json::from_str::<LineProblem>(text) {
         Ok(problem) => problem.reason(),
         Err(_) => text.chars().take(200).collect(),
     };

@@ -6,7 +6,7 @@ use axum::{
     Extension,
     body::{Body, Bytes},
     extract::{RawPathParams, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, post},
 };
@@ -19,7 +19,8 @@ use super::{
     auth::check_access,
     context,
     limits::ConcurrencyLimit,
-    lines::{self, CommandLines},
+    lines::{self, CommandLines, outcome_status},
+    media_type::{NDJSON, check_content_encoding, has_media_type},
     occurred_at, path,
 };
 
@@ -39,7 +40,7 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
         let known = request.extensions().get::<Caller>();
         let caller = http.auth.caller_or_default(known);
         check_access(&caller, command.roles, command.public)?;
-        let has_lines = has_media_type(request.headers(), lines::NDJSON);
+        let has_lines = has_media_type(request.headers(), NDJSON);
         if !has_lines {
             check_content_type(request.headers())?;
         }
@@ -84,15 +85,6 @@ pub(super) fn route(command: CommandDescriptor) -> (String, MethodRouter<Arc<Htt
     (path::to_axum_path(command.path), post(handler))
 }
 
-/// Returns `201` for a created subject, `200` for a reply, or `204`.
-pub(super) fn outcome_status(outcome: &CommandOutcome) -> StatusCode {
-    match (outcome.created, &outcome.reply) {
-        (true, _) => StatusCode::CREATED,
-        (false, Some(_)) => StatusCode::OK,
-        (false, None) => StatusCode::NO_CONTENT,
-    }
-}
-
 /// Responds with the location of the created subject, or the reply.
 fn respond(outcome: CommandOutcome) -> Response {
     let status = outcome_status(&outcome);
@@ -121,13 +113,6 @@ fn respond(outcome: CommandOutcome) -> Response {
     response
 }
 
-/// Returns whether a body has this media type.
-fn has_media_type(headers: &HeaderMap, media_type: &str) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).map(HeaderValue::to_str);
-    let essence = value.and_then(|text| text.ok()?.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
-}
-
 /// Checks that a body is declared as JSON. An empty body needs no content type, and the parser
 /// reports it.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
@@ -152,15 +137,6 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     } else {
         Err(Problem::unsupported_media_type())
     }
-}
-
-/// Checks that a body is sent as it is.
-pub(super) fn check_content_encoding(headers: &HeaderMap) -> Result<(), Problem> {
-    let encodings = headers.get_all(header::CONTENT_ENCODING);
-    if encodings.iter().any(|encoding| encoding != "identity") {
-        return Err(Problem::unsupported_encoding());
-    }
-    Ok(())
 }
 
 pub(super) async fn read_body(body: Body, limits: RequestLimits) -> Result<Bytes, Problem> {

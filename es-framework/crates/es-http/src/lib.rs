@@ -19,6 +19,7 @@ pub mod health;
 mod limits;
 mod lines;
 mod live;
+mod media_type;
 mod metrics;
 mod occurred_at;
 pub mod openapi;

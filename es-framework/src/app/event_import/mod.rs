@@ -40,7 +40,7 @@ const MAX_MISTAKES: u64 = 20;
 const PROGRESS: u64 = 10_000;
 
 #[derive(Debug, Args)]
-struct ImportArguments {
+struct EventImportArguments {
     /// A file with an event as a line of JSON: a CloudEvent with type, subject, data and the time at which it happened
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -58,7 +58,7 @@ struct ImportRecord {
 
 /// Returns the subcommand for the application's command line.
 pub(super) fn clap_command() -> Command {
-    ImportArguments::augment_args(Command::new(NAME).about(
+    EventImportArguments::augment_args(Command::new(NAME).about(
         "Imports events of another system into the event store of the settings. Checks all of them before it writes the first one, and continues after an interruption",
     ))
 }
@@ -77,7 +77,7 @@ pub(super) async fn import_events(
     arguments: &ArgMatches,
 ) -> Result<()> {
     let arguments =
-        ImportArguments::from_arg_matches(arguments).unwrap_or_else(|error| error.exit());
+        EventImportArguments::from_arg_matches(arguments).unwrap_or_else(|error| error.exit());
     let checker = EventChecker::new(&declarations.catalog, settings.source(declarations.name));
     let checked = check_lines(&arguments, &checker)?;
     let total = checked.lines;
@@ -111,7 +111,10 @@ struct CheckedFile {
 }
 
 /// Checks all lines, and prints the mistakes.
-fn check_lines(arguments: &ImportArguments, checker: &EventChecker<'_>) -> Result<CheckedFile> {
+fn check_lines(
+    arguments: &EventImportArguments,
+    checker: &EventChecker<'_>,
+) -> Result<CheckedFile> {
     let mut file = LineFile::open(&arguments.file)?;
     let (mut lines, mut mistakes) = (0_u64, 0_u64);
     while let Some(line) = file.next_line()? {
@@ -134,7 +137,7 @@ fn check_lines(arguments: &ImportArguments, checker: &EventChecker<'_>) -> Resul
 
 /// Appends the events of all lines that no earlier run has appended. Returns the number of those that one has.
 async fn write_lines(
-    arguments: &ImportArguments,
+    arguments: &EventImportArguments,
     checker: &EventChecker<'_>,
     checked: &CheckedFile,
     log: &dyn EventLog,

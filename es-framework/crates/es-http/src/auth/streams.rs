@@ -13,7 +13,7 @@ use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 
 use super::{Auth, VerifiedCaller, tokens::FileTokens};
-use crate::lines::NDJSON;
+use crate::media_type::NDJSON;
 
 /// Returns whether a response is a stream that may last long.
 pub(super) fn is_stream(answer: &Response) -> bool {

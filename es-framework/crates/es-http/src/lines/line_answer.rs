@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{Problem, command::outcome_status};
+use crate::Problem;
 
 /// The answer to one command: a line of the response.
 #[derive(Serialize, JsonSchema)]
@@ -63,5 +63,14 @@ impl LineAnswer {
         let mut json = serde_json::to_vec(self).unwrap_or_default();
         json.push(b'\n');
         json.into()
+    }
+}
+
+/// Returns `201` for a created subject, `200` for a reply, or `204`.
+pub(crate) fn outcome_status(outcome: &CommandOutcome) -> StatusCode {
+    match (outcome.created, &outcome.reply) {
+        (true, _) => StatusCode::CREATED,
+        (false, Some(_)) => StatusCode::OK,
+        (false, None) => StatusCode::NO_CONTENT,
     }
 }

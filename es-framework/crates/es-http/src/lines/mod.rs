@@ -3,8 +3,8 @@
 //! Lines are read, carried out and answered at the same time. A line is read when there is room for its command, so a
 //! client that does not read the answers is not read either.
 
+mod body_line_reader;
 mod line_answer;
-mod line_reader;
 
 use std::{
     convert::Infallible,
@@ -29,23 +29,18 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-
 use tracing::{Instrument as _, Span};
 
 use super::{
     HttpContext, Problem,
     auth::{AccessDenied, CountedClient},
-    command::check_content_encoding,
     limits::ConcurrencyLimit,
+    media_type::{NDJSON, check_content_encoding},
     occurred_at,
     problem::kind,
 };
-
-pub(super) use line_answer::LineAnswer;
-use line_reader::LineReader;
-
-/// The media type of lines of JSON.
-pub(super) const NDJSON: &str = "application/x-ndjson";
+use body_line_reader::BodyLineReader;
+pub(super) use line_answer::{LineAnswer, outcome_status};
 
 /// The number of commands of a request that are carried out at once.
 const WINDOW: usize = 64;
@@ -67,7 +62,7 @@ pub(super) struct CommandLines {
 
 /// Starts the commands of a request in the order of their lines.
 struct CommandStarter {
-    reader: LineReader,
+    reader: BodyLineReader,
     lines: Arc<CommandLines>,
     order: CommandOrder,
     /// The memory for the lines that are carried out, in bytes.
@@ -111,7 +106,7 @@ impl CommandLines {
         // Strictly one after the other: behind a refused line, nothing has begun.
         let window = if self.is_strict { 1 } else { WINDOW };
         let starter = CommandStarter {
-            reader: LineReader::new(request.into_body(), limits),
+            reader: BodyLineReader::new(request.into_body(), limits),
             order: CommandOrder::default(),
             memory: Arc::new(Semaphore::new(memory_permits(limits.body_size))),
             stopped_by: Arc::default(),

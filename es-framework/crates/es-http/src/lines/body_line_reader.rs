@@ -13,7 +13,7 @@ use crate::{Problem, RequestLimits};
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The lines of a body. At most one line and one chunk of the body are in memory.
-pub(super) struct LineReader {
+pub(super) struct BodyLineReader {
     body: BodyDataStream,
     buffer: BytesMut,
     /// The number of bytes at the begin of the buffer that have no line break.
@@ -42,7 +42,7 @@ enum ReaderState {
     Stopped,
 }
 
-impl LineReader {
+impl BodyLineReader {
     pub(super) fn new(body: Body, limits: RequestLimits) -> Self {
         Self {
             body: body.into_data_stream(),
