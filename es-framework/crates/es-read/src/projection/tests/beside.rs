@@ -338,6 +338,7 @@ async fn the_events_of_a_held_row_are_read_again_when_an_operator_asks() {
             .send_command("jars", OperatorCommand::Retry)
     };
     let outcome = |released| OperatorOutcome {
+        replay: None,
         event: None,
         retried: 1,
         released,

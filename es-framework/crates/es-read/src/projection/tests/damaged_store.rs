@@ -295,6 +295,7 @@ async fn events_that_fail_alike_are_skipped_at_once_and_after_a_restart() {
     };
     let skipped = garden.select(OperatorCommand::Skip, alike.clone()).await;
     let outcome = |retried, released| OperatorOutcome {
+        replay: None,
         event: None,
         retried,
         released,
