@@ -32,6 +32,7 @@ mod documentation {
         LocalTime: "docs/src/how-to/local-time.md",
         React: "docs/src/how-to/react.md",
         Publish: "docs/src/how-to/publish.md",
+        TellAnotherSystem: "docs/src/how-to/tell-another-system.md",
         Schedule: "docs/src/how-to/schedule.md",
         Webhooks: "docs/src/how-to/webhooks.md",
         ForgetAPerson: "docs/src/how-to/forget-a-person.md",
