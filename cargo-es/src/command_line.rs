@@ -39,7 +39,9 @@ pub(crate) enum Subcommand {
     Contract(ContractArguments),
     /// Prints a helper for clients, beside a generated client: safe retries, own writes, problems, pages and live
     /// queries
-    Client(ClientHelperArguments),
+    Client(HelperArguments),
+    /// Prints a helper for receivers of public events: verifies webhooks, and skips repetitions
+    Receiver(HelperArguments),
     /// Imports a CSV file into a running service: each row becomes a command. Can be interrupted and repeated
     Import(ImportArguments),
 }
@@ -110,8 +112,8 @@ pub(crate) struct ContractArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ClientHelperArguments {
-    /// The language, beside the generator openapi-fetch or openapi-python-client
+pub(crate) struct HelperArguments {
+    /// The language
     #[arg(value_enum)]
     pub(crate) language: ClientLanguage,
 }

@@ -73,7 +73,10 @@ fn run() -> Result<(), ToolError> {
         }
         Subcommand::Contract(arguments) => contract::compare_with_committed(&folder, &arguments)?,
         Subcommand::Import(arguments) => import::import_file(&arguments)?,
-        Subcommand::Client(arguments) => client_helper::source_text(arguments.language).to_owned(),
+        Subcommand::Client(arguments) => client_helper::client_text(arguments.language).to_owned(),
+        Subcommand::Receiver(arguments) => {
+            client_helper::receiver_text(arguments.language).to_owned()
+        }
     };
     io::stdout()
         .write_all(escape_for_terminal(&report).as_bytes())

@@ -1,20 +1,25 @@
-//! The subcommand `client`, which prints the helper in one language.
+//! The subcommands `client` and `receiver`, which print a helper in one language.
 
 use crate::scratch_folder::{empty_folder, es, run_es};
 
 #[test]
 fn a_helper_has_at_most_200_lines() {
     let folder = empty_folder("client-helper");
-    for (language, line) in [
-        ("typescript", "export class ServiceConnection {"),
+    for (arguments, line) in [
+        ("client typescript", "export class ServiceConnection {"),
         (
-            "python",
+            "client python",
             "class ServiceTransport(httpx.AsyncBaseTransport):",
         ),
+        (
+            "receiver typescript",
+            "export async function verifyWebhook(",
+        ),
+        ("receiver python", "def verify_webhook("),
     ] {
-        let helper = es(&folder, &format!("client {language}"));
+        let helper = es(&folder, arguments);
         assert!(helper.contains(line), "{helper}");
-        assert!(helper.lines().count() <= 200, "{language}");
+        assert!(helper.lines().count() <= 200, "{arguments}");
     }
 }
 

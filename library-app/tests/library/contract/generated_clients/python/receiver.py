@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from standardwebhooks import Webhook
 
 import helper
-from helper import InvalidSignatureError, ReceivedEvents, verify_webhook
+from webhook import InvalidSignatureError, ReceivedEvents, verify_webhook
 from receive import receive
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

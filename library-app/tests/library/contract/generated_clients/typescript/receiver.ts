@@ -1,7 +1,7 @@
 // The receiver's side of the helper: the vector of the specification, and the published library as a judge.
 
 import { Webhook } from "standardwebhooks";
-import { InvalidSignatureError, type PublicEvent, ReceivedEvents, verifyWebhook } from "./helper.js";
+import { InvalidSignatureError, type PublicEvent, ReceivedEvents, verifyWebhook } from "./webhook.js";
 import { receive } from "./receive.js";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
