@@ -129,7 +129,7 @@ async fn a_silent_server_fails_the_deliveries_in_time_and_stores_each_event_once
     let stream = server.add_stream(ConnectOptions::new()).await;
     let transport = NatsTransport::new(server.settings()).unwrap();
     transport.deliver(&[event("1")]).await.unwrap();
-    server.signal("-STOP");
+    server.pause();
     let begin = Instant::now();
     let (second, third) = ([event("2")], [event("3")]);
     let both = tokio::join!(transport.deliver(&second), transport.deliver(&third));

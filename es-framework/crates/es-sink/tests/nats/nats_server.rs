@@ -83,12 +83,28 @@ impl NatsServer {
         }
     }
 
-    /// Sends a signal to the server, such as `-STOP`.
+    /// Sends a signal to the server, such as `-CONT`.
     pub(crate) fn signal(&self, signal: &str) {
         let id = self.process.as_ref().unwrap().id().to_string();
         let mut kill = Command::new("sh");
         kill.args(["-c", "kill $0 $1", signal, &id]);
         assert!(kill.status().unwrap().success());
+    }
+
+    /// Stops the server without ending it, and waits until none of its threads runs any more.
+    pub(crate) fn pause(&self) {
+        self.signal("-STOP");
+        let threads = format!("/proc/{}/task", self.process.as_ref().unwrap().id());
+        let runs = |thread: std::path::PathBuf| {
+            let stat = std::fs::read_to_string(thread.join("stat")).unwrap();
+            !stat.rsplit(')').next().unwrap().starts_with(" T")
+        };
+        while std::fs::read_dir(&threads)
+            .unwrap()
+            .any(|thread| runs(thread.unwrap().path()))
+        {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
     }
 
     pub(crate) fn file(&self, name: &str) -> std::path::PathBuf {
