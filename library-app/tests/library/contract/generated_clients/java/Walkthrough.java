@@ -81,9 +81,9 @@ class Walkthrough {
         PurchaseBookCommand purchase =
             new PurchaseBookCommand().id(id).isbn(isbn).title(title).author(AUTHOR).numPages(204L);
         String key = UUID.randomUUID().toString();
-        remember(books.purchaseBookCommandWithHttpInfo(purchase, key, null));
+        remember(books.purchaseBookCommandWithHttpInfo(purchase, key, null, null));
         // The same command again is carried out once.
-        ApiResponse<Void> again = books.purchaseBookCommandWithHttpInfo(purchase, key, null);
+        ApiResponse<Void> again = books.purchaseBookCommandWithHttpInfo(purchase, key, null, null);
         expect(position, again.getHeaders().get("event-position").get(0));
         return id;
     }
