@@ -110,14 +110,14 @@ class Walkthrough {
         PurchaseBookCommand nameless = new PurchaseBookCommand()
             .id(UUID.randomUUID()).isbn("978-0-15-602760-1").title("").author(AUTHOR).numPages(1L);
         String key = UUID.randomUUID().toString();
-        ApiException invalid = refused(422, () -> books.purchaseBookCommand(nameless, key, null));
+        ApiException invalid = refused(422, () -> books.purchaseBookCommand(nameless, key, null, null));
         InvalidValuesProblem problem = (InvalidValuesProblem) unprocessable(invalid);
         expect("/title", problem.getErrors().get(0).getPointer());
 
         PurchaseBookCommand named = nameless.title("Eden");
-        remember(books.purchaseBookCommandWithHttpInfo(named, key, null));
+        remember(books.purchaseBookCommandWithHttpInfo(named, key, null, null));
         PurchaseBookCommand other = named.title("Return from the Stars");
-        ApiException reused = refused(422, () -> books.purchaseBookCommand(other, key, null));
+        ApiException reused = refused(422, () -> books.purchaseBookCommand(other, key, null, null));
         // A problem without invalid values.
         Problem plain = (Problem) unprocessable(reused);
         expect(PREFIX + "idempotency-key-reused", plain.getType().toString());
