@@ -28,7 +28,8 @@ pub(super) fn request_headers() -> Value {
         (
             EVENT_OCCURRED_AT,
             "The time at which it happened, if that was before. The events have it beside the time at which they are recorded.",
-            json!({ "type": "string", "format": "date-time" }),
+            // Not `format`: the generator of clients in Python has no times in headers.
+            json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$" }),
         ),
         (
             EVENT_POSITION,
