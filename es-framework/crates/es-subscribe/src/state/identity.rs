@@ -89,6 +89,10 @@ impl StateDatabase {
         if self.is_announced()? {
             return Ok(());
         }
+        let _announcing = self.instance.announcing.lock().await;
+        if self.is_announced()? {
+            return Ok(());
+        }
         let subject = subject()?;
         let last = LastAnnouncement::read(store, &subject).await?;
         last.check(&self.identity()?)?;
@@ -149,6 +153,7 @@ impl StateDatabase {
         position: Option<SubscriberCheckpoint>,
         others: &[&str],
     ) -> Result<(), StateError> {
+        let _announcing = self.instance.announcing.lock().await;
         let subject = subject()?;
         let last = LastAnnouncement::read(store, &subject).await?;
         let identity = self.identity()?;

@@ -27,6 +27,8 @@ pub(super) struct Instance {
     number: u64,
     shared: Arc<ProcessDatabase>,
     ownership: Mutex<Option<Ownership>>,
+    /// Held while the events are made to name the database: two reactions at once would count its runs wrong.
+    pub(super) announcing: tokio::sync::Mutex<()>,
 }
 
 /// The ownership of the database, until it is given up or lost.
@@ -62,6 +64,7 @@ impl StateDatabase {
             number: next_number(),
             shared,
             ownership: Mutex::default(),
+            announcing: tokio::sync::Mutex::default(),
         };
         Self {
             instance: Arc::new(instance),

@@ -301,9 +301,12 @@ async fn the_events_name_the_database_once_in_each_ownership() {
     let (store, source) = (store_with(1).await, "tests".into());
     let database = owned().await;
     database.check_identity(&store).await.unwrap();
-    for _ in 0..2 {
-        database.announce(&store, &source).await.unwrap();
+    // Several reactions begin at once.
+    let announced = (0..8).map(|_| database.announce(&store, &source));
+    for announced in futures_util::future::join_all(announced).await {
+        announced.unwrap();
     }
+    database.check_identity(&store).await.unwrap();
     assert_eq!(es_store::newest_id(&store).await.unwrap(), Some(event(1)));
     database.release().await;
     assert!(database.try_own().await.unwrap().is_some());
