@@ -32,9 +32,9 @@ async fn a_client_in_python_carries_on_while_the_library_is_killed_and_restarted
     folder.run("python limits.py");
     let receiver = fs::read_to_string(source.join("receiver.py")).unwrap();
     folder.write("receiver.py", &receiver);
-    let printed = format!("cargo es receiver python > ");
+    let printed = "cargo es receiver python > ";
     let commands = code_blocks(RECEIVER_PAGE, "sh");
-    let print = commands.iter().find(|block| block.starts_with(&printed));
+    let print = commands.iter().find(|block| block.starts_with(printed));
     folder.run(print.unwrap());
     folder.write("receive.py", code_blocks(RECEIVER_PAGE, "python")[1]);
     folder.run("python receiver.py");

@@ -34,9 +34,9 @@ async fn a_client_in_typescript_carries_on_while_the_library_is_killed_and_resta
     folder.write("limits.ts", &limits);
     let receiver = fs::read_to_string(source.join("receiver.ts")).unwrap();
     folder.write("receiver.ts", &receiver);
-    let printed = format!("cargo es receiver typescript > ");
+    let printed = "cargo es receiver typescript > ";
     let commands = code_blocks(RECEIVER_PAGE, "sh");
-    let print = commands.iter().find(|block| block.starts_with(&printed));
+    let print = commands.iter().find(|block| block.starts_with(printed));
     folder.run(print.unwrap());
     folder.write("receive.ts", code_blocks(RECEIVER_PAGE, "ts")[0]);
     folder.run(compile);
