@@ -40,7 +40,7 @@ impl PageReceiver {
         let folder = tempfile::tempdir().unwrap();
         let program = code_blocks(PAGE, "python")[0].replace("9000", &port.to_string());
         fs::write(folder.path().join("receiver.py"), program).unwrap();
-        let [_install, start] = code_blocks(PAGE, "sh")[..] else {
+        let [_install, start, ..] = code_blocks(PAGE, "sh")[..] else {
             panic!("the page shows how to install and to start")
         };
         let (setting, command) = start.trim().split_once(' ').unwrap();
