@@ -151,11 +151,6 @@ fn file_key(file: &Path, path: &str) -> Result<String, ToolError> {
     let mut hasher = Hasher(Sha256::new_with_prefix(path));
     let copied = File::open(file).and_then(|mut file| io::copy(&mut file, &mut hasher));
     copied.map_err(|error| ToolError::io(file, &error))?;
-    let digest = hasher.0.finalize();
-    let hex: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex = es_event::hex(hasher.0.finalize().iter().take(16));
     Ok(format!("import-{hex}"))
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use es_event::describe_chain;
 use reqwest::{Client, Response, StatusCode, header};
 use serde::Deserialize;
 use serde_json::Value;
@@ -64,7 +65,10 @@ impl ServiceClient {
             .connect_timeout(TIMEOUT)
             .read_timeout(TIMEOUT);
         let http = http.build().map_err(|error| {
-            ToolError::new(format!("no connection can be made: {}", causes(&error)))
+            ToolError::new(format!(
+                "no connection can be made: {}",
+                describe_chain(&error)
+            ))
         })?;
         Ok(Self {
             http,
@@ -81,7 +85,7 @@ impl ServiceClient {
             request = request.bearer_auth(token);
         }
         let response = request.send().await.map_err(|error| {
-            ToolError::new(format!("{url} does not answer: {}", causes(&error)))
+            ToolError::new(format!("{url} does not answer: {}", describe_chain(&error)))
         })?;
         let status = response.status();
         if status != StatusCode::OK {
@@ -137,7 +141,7 @@ impl ServiceClient {
             .header(header::CONTENT_TYPE, "application/x-ndjson")
             .header("idempotency-key", key);
         let mut response = request.body(body).send().await.map_err(|error| {
-            RequestFailure::Temporary(format!("{url} does not answer: {}", causes(&error)))
+            RequestFailure::Temporary(format!("{url} does not answer: {}", describe_chain(&error)))
         })?;
         let status = response.status();
         if status != StatusCode::OK {
@@ -152,7 +156,7 @@ impl ServiceClient {
         let broken = |error: reqwest::Error| {
             RequestFailure::Temporary(format!(
                 "the answers of {url} broke off: {}",
-                causes(&error)
+                describe_chain(&error)
             ))
         };
         let mut unanswered = commands.iter().flatten().count();
@@ -250,22 +254,16 @@ fn refusal(status: StatusCode, url: &str, text: &str) -> ToolError {
 
 async fn read_text(mut response: Response) -> Result<String, ToolError> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response
-        .chunk()
-        .await
-        .map_err(|error| ToolError::new(format!("the response broke off: {}", causes(&error))))?
-    {
+    while let Some(chunk) = response.chunk().await.map_err(|error| {
+        ToolError::new(format!(
+            "the response broke off: {}",
+            describe_chain(&error)
+        ))
+    })? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_TEXT {
             return Err(ToolError::new("the response is longer than 64 MiB"));
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns an error with its causes, which reqwest leaves out.
-fn causes(error: &dyn std::error::Error) -> String {
-    let first = error.to_string();
-    std::iter::successors(error.source(), |cause| cause.source())
-        .fold(first, |text, cause| format!("{text}: {cause}"))
 }

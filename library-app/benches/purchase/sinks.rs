@@ -1,4 +1,4 @@
-//! What sinks cost: the same purchases without a sink, and with three that receive each of them, as single events and in
+//! The cost of sinks: the same purchases without a sink, and with three that receive each of them, as single events and in
 //! batches.
 
 use std::{fmt::Write as _, path::Path};

@@ -25,6 +25,7 @@ mod dialect;
 #[doc(hidden)]
 pub mod doc_text;
 mod envelope;
+mod error_chain;
 mod event_fields;
 mod event_selection;
 mod event_type;
@@ -86,6 +87,7 @@ pub use declared::{check_unique, sort_by_unique_name, sort_declarations};
 pub use descriptor::{Event, EventDescriptor, UnreadablePayload};
 pub use dialect::Dialect;
 pub use envelope::{DecodeError, Metadata, encode};
+pub use error_chain::describe_chain;
 pub use event_selection::EventSelection;
 #[doc(hidden)]
 pub use event_selection::InvalidEventSelection;

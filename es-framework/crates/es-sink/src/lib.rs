@@ -22,6 +22,6 @@ pub use public_event::CloudEvent;
 #[cfg(feature = "webhook")]
 pub use settings::{InvalidSinks, read_sinks};
 pub use sink::{ConfiguredSink, Sink, SinkStart};
-pub use transport::{DeliveryError, Transport};
+pub use transport::{DeliveryError, LONGEST_PAUSE, Transport};
 #[cfg(feature = "webhook")]
 pub use webhook::{WebhookSettings, WebhookTransport};

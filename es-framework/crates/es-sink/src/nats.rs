@@ -20,13 +20,12 @@ use async_trait::async_trait;
 use es_store::secret_file::check_owner_only;
 use tokio::{sync::Mutex, time::timeout};
 
-use crate::{CloudEvent, DeliveryError, Transport};
+use crate::{CloudEvent, DeliveryError, Transport, public_event::MEDIA_TYPE};
 
 /// The time that an event has from its delivery to the acknowledgement, with a new connection if that is necessary.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval of pings. A connection without two answers is lost.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
-const CONTENT_TYPE: &str = "application/cloudevents+json";
 
 /// The settings of a sink that delivers to NATS JetStream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,7 +148,7 @@ impl NatsTransport {
         let id: HeaderValue = event.id.parse().map_err(|error| invalid(&error))?;
         let mut headers = HeaderMap::new();
         headers.insert(NATS_MESSAGE_ID, id);
-        headers.insert("content-type", CONTENT_TYPE);
+        headers.insert("content-type", MEDIA_TYPE);
         let subject = format!("{}.{}", self.settings.subject, event.event_type);
         let connection = self.connection().await?;
         let failed = |error: PublishError| {

@@ -6,6 +6,10 @@ use es_event::TraceContext;
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::value::RawValue;
 
+/// The media type of one event in structured JSON.
+#[cfg(feature = "webhook")]
+pub(crate) const MEDIA_TYPE: &str = "application/cloudevents+json";
+
 /// A public event as a CloudEvent 1.0. It serializes as structured JSON.
 #[derive(Debug, Clone)]
 pub struct CloudEvent {

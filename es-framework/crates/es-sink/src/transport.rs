@@ -6,6 +6,13 @@ use async_trait::async_trait;
 
 use crate::CloudEvent;
 
+/// The longest pause between two attempts of a delivery. No system can ask for a longer one.
+///
+/// ```
+/// assert_eq!(es_sink::LONGEST_PAUSE.as_secs(), 24 * 60 * 60);
+/// ```
+pub const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Delivers events to one system. Several events of different subjects may be on their way at once.
 #[async_trait]
 pub trait Transport: Debug + Send + Sync {

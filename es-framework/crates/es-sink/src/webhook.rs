@@ -16,12 +16,12 @@ use standardwebhooks::{
 };
 
 use crate::{
-    CloudEvent, DeliveryError, Transport,
+    CloudEvent, DeliveryError, LONGEST_PAUSE, Transport,
     address::AddressPolicy,
     batch::{BatchItem, BatchQueue},
+    public_event::MEDIA_TYPE,
 };
 
-const EVENT: &str = "application/cloudevents+json";
 const BATCH: &str = "application/cloudevents-batch+json";
 const TRACEPARENT: &str = "traceparent";
 /// The time of a request, up to the last byte of its response.
@@ -33,8 +33,6 @@ const BODY_OF_SUCCESS: Duration = Duration::from_millis(500);
 const MAX_BODY: usize = 64 << 10;
 /// The most characters of a response in the reason of a failure.
 const MAX_REASON: usize = 200;
-/// The longest pause that a receiver may ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The least length of a secret in base 64: the specification asks for 24 bytes.
 const MIN_SECRET: usize = 32;
 
@@ -179,8 +177,7 @@ impl WebhookTransport {
             hasher.update(id.as_bytes());
             hasher.update([0]);
         }
-        let digest = hasher.finalize();
-        let id: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = es_event::hex(&hasher.finalize());
         let parts: Vec<_> = items.iter().map(|item| &*item.json).collect();
         let body = [&b"["[..], &parts.join(&b','), b"]"].concat();
         self.post(&id, BATCH, body, None).await
@@ -197,7 +194,7 @@ impl Transport for WebhookTransport {
             return self.deliver_together(queue, ids, written.join(&b',')).await;
         }
         for (event, body) in events.iter().zip(written) {
-            let posted = self.post(&event.id, EVENT, body, event.trace.as_ref());
+            let posted = self.post(&event.id, MEDIA_TYPE, body, event.trace.as_ref());
             posted.await.map_err(|failed| failed.error)?;
         }
         Ok(())
@@ -226,11 +223,7 @@ fn parse_secret(secret: &str) -> Result<Webhook, String> {
 
 /// Returns the error and its causes without the address.
 fn describe_error(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let first: &dyn std::error::Error = &error;
-    let chain = std::iter::successors(Some(first), |error| error.source());
-    let texts: Vec<_> = chain.map(ToString::to_string).collect();
-    texts.join(": ")
+    es_event::describe_chain(&error.without_url())
 }
 
 async fn check_response(mut response: Response) -> Result<(), FailedRequest> {

@@ -1,9 +1,9 @@
 //! Requests to the servers of one event store, and the meaning of its error responses.
 
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
-use es_event::LINE_BATCHES_HEADER;
+use es_event::{LINE_BATCHES_HEADER, describe_chain};
 use reqwest::{
     Certificate, Client, Method, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
@@ -266,16 +266,4 @@ impl StoreHttpClient {
             reason: reason.into(),
         }
     }
-}
-
-/// Joins an error and its causes, because the outermost one says only that sending failed.
-fn describe_chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }

@@ -154,9 +154,7 @@ impl HeldKeyId {
         hash.update(kind.name());
         hash.update([0]);
         hash.update(key);
-        let digest = hash.finalize();
-        let hex_digits = digest.iter().take(16).map(|byte| format!("{byte:02x}"));
-        Self(hex_digits.collect())
+        Self(es_event::hex(hash.finalize().iter().take(16)))
     }
 
     /// Returns the identity that a database stores.

@@ -170,7 +170,7 @@ async fn ten_thousand_copies_arrive_once_each_though_importer_and_library_are_ki
         )),
         "{text}"
     );
-    // What was refused is corrected, and imported from its own file.
+    // The refused rows are corrected, and imported from their own file.
     let refused = catalogue.folder.path().join("books.refused.csv");
     let rows = fs::read_to_string(&refused).unwrap();
     assert!(

@@ -9,8 +9,6 @@ use super::{React, ReactionStep, StartPosition};
 
 /// The longest pause between two attempts of a reaction's task.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
-/// The longest pause between two deliveries to a sink.
-const LONGEST_SINK_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The descriptor of a reaction: its declaration as plain data.
 ///
@@ -74,7 +72,7 @@ impl ReactionDescriptor {
     pub(super) const fn longest_pause(&self) -> Duration {
         match self.sink {
             None => LONGEST_PAUSE,
-            Some(_) => LONGEST_SINK_PAUSE,
+            Some(_) => es_sink::LONGEST_PAUSE,
         }
     }
 }

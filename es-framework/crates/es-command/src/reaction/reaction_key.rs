@@ -47,9 +47,7 @@ impl ReactionKey {
         if let Some(time) = scheduled {
             hasher.update(time.to_string());
         }
-        let digest = hasher.finalize();
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self(hex.into())
+        Self(es_event::hex(&hasher.finalize()).into())
     }
 
     /// Returns the key as a string.

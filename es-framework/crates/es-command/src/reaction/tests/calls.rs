@@ -145,7 +145,7 @@ async fn an_event_that_one_reaction_cannot_handle_stops_no_other() {
     assert!(reason("Dunning").is_empty());
     let mut all = operator.progress.iter();
     assert!(all.all(|progress| !progress.state().is_down()));
-    // What panicked is not tried again by itself, however much time passes.
+    // A panic is not tried again by itself, however much time passes.
     let panics = || PANICS.lock().unwrap().clone();
     let before = panics();
     world.advance(24 * 60 * 60);
